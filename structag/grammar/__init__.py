@@ -1,0 +1,1 @@
+"""The unified grammar: expressions (noun), builder, and the steps from grammar to grammar."""
