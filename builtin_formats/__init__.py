@@ -1,0 +1,1 @@
+"""Output formats of model families: one small file each, mostly data."""
