@@ -73,20 +73,21 @@ std::string TypeName(nb::dlpack::dtype type) {
 template <typename Array>
 Mismatch CheckLayout(const Array& array, const std::string& name, size_t element_bytes) {
   if (array.device_type() != nb::device::cpu::value) {
-    return std::pair{"the " + name + " is not in main memory", std::string("device `cpu`")};
+    return std::pair{"the memory of the " + name + " is on another device",
+                     std::string("`cpu`")};
   }
   if (array.ndim() != 1 && array.ndim() != 2) {
-    return std::pair{"the " + name + " has " + std::to_string(array.ndim()) + " dimensions",
+    return std::pair{std::to_string(array.ndim()) + " dimensions in the " + name,
                      std::string("1 or 2")};
   }
   const size_t last = array.ndim() - 1;
-  if (array.shape(last) > 1 && array.stride(last) != 1) {
+  if (array.size() > 0 && array.shape(last) > 1 && array.stride(last) != 1) {
     return std::pair{"the last dimension of the " + name + " has stride " +
                          std::to_string(array.stride(last)),
                      std::string("1 (contiguous rows)")};
   }
   if (reinterpret_cast<uintptr_t>(array.data()) % element_bytes != 0) {
-    return std::pair{"the " + name + " is not aligned",
+    return std::pair{"the memory of the " + name + " is not aligned",
                      "an address that " + std::to_string(element_bytes) + " divides"};
   }
   return std::nullopt;

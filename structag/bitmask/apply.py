@@ -17,6 +17,8 @@ from structag.errors import MatcherError
 # Top-level module of the logits' type -> the file that handles them.
 _FILES = {"numpy": "structag.bitmask.apply_numpy", "torch": "structag.bitmask.apply_torch"}
 
+_LARGEST_ROW = 2**63 - 1
+
 # What a framework's file offers: None when applied, else (what was given, what was expected).
 Mismatch = tuple[str, str] | None
 Applier = Callable[[Any, Any, list[int] | None], Mismatch]
@@ -69,17 +71,24 @@ def _refuse(logits: Any, bitmask: Any, rows: list[int] | None) -> Mismatch:
 
 def _rows(indices: Any) -> list[int]:
     """Row indices as plain integers; booleans are refused, they would be read as rows 0 and 1."""
-    values = indices.tolist() if hasattr(indices, "tolist") else indices
     try:
-        rows = [operator.index(value) for value in values]
+        values = list(indices.tolist() if hasattr(indices, "tolist") else indices)
+        rows = None if bool in map(type, values) else [operator.index(row) for row in values]
     except TypeError:
         rows = None
-    if rows is None or any(isinstance(value, bool) for value in values):
+    if rows is None:
         raise MatcherError(
             f"the row indices are `{indices!r:.60}`",
             code="bitmask-shape",
             expected="a one-dimensional list, array or tensor of integers",
         )
+    for row in rows:
+        if abs(row) > _LARGEST_ROW:  # anything smaller is the core's to refuse
+            raise MatcherError(
+                f"row index {row!s:.60} is out of range",
+                code="bitmask-shape",
+                expected="a row of the logits and bitmask",
+            )
     return rows
 
 

@@ -1,0 +1,171 @@
+"""Cost of applying token bitmasks to logits, next to a fill of the same tensor.
+
+Prints one table, a row for each type, batch and mask; ``ratio`` is apply over ``fill_(-inf)``.
+Masks: sparse (64 tokens allowed), half (random bits), ragged (each word at random empty, full or
+mixed), dense (64 tokens disallowed), full (all allowed).  Process CPU time of one thread, median.
+
+    python bench/bench_apply.py [--vocab N] [--batches 1,8,64] [--csv FILE]
+
+With xgrammar installed its CPU kernel is timed too (it takes no float16).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import importlib.metadata
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import structag.bitmask
+
+TYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+COLUMNS = ["type", "batch", "mask", "fill_us", "apply_us", "ratio", "xgrammar_us", "n"]
+
+
+def masks(batch: int, vocab: int) -> dict[str, torch.Tensor]:
+    random = np.random.default_rng(1)
+    shape = (batch, -(-vocab // 32))
+    half = random.integers(-(2**31), 2**31, shape, dtype=np.int64).astype(np.int32)
+    sparse = np.zeros((batch, shape[1] * 32), dtype=np.uint8)
+    for row in sparse:
+        row[random.integers(0, vocab, 64)] = 1
+    packed = np.packbits(sparse, axis=1, bitorder="little").view(np.int32)
+    ragged = np.choose(
+        random.integers(0, 3, shape), [np.zeros_like(half), ~np.zeros_like(half), half]
+    )
+    arrays = {
+        "sparse": packed,
+        "half": half,
+        "ragged": ragged,
+        "dense": ~packed,
+        "full": np.full(shape, -1, dtype=np.int32),
+    }
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def median_us(call: Callable[[], Any], seconds: float) -> tuple[float, int]:
+    call()
+    times: list[int] = []
+    end = time.perf_counter() + seconds
+    while len(times) < 5 or (time.perf_counter() < end and len(times) < 5000):
+        start = time.process_time_ns()
+        call()
+        times.append(time.process_time_ns() - start)
+    return statistics.median(times) / 1000, len(times)
+
+
+def xgrammar_applier() -> Callable[[Any, Any], None] | None:
+    try:
+        import xgrammar
+    except ImportError:
+        return None
+    return lambda logits, mask: xgrammar.apply_token_bitmask_inplace(logits, mask, backend="cpu")
+
+
+def measure(vocab: int, batches: list[int], seconds: float) -> list[dict[str, Any]]:
+    peer = xgrammar_applier()
+    rows = []
+    for type_name, dtype in TYPES.items():
+        for batch in batches:
+            source = torch.randn(batch, vocab).to(dtype)
+            logits = source.clone()
+            for mask_name, mask in masks(batch, vocab).items():
+                # The fill is timed right before each apply, so that noise hits both alike.
+                fill, _ = median_us(lambda: logits.fill_(float("-inf")), seconds)
+                logits.copy_(source)
+                apply, count = median_us(
+                    lambda: structag.bitmask.apply_token_bitmask_inplace(logits, mask), seconds
+                )
+                other = None
+                if peer is not None and type_name != "float16":
+                    logits.copy_(source)
+                    other, _ = median_us(lambda: peer(logits, mask), seconds)
+                values = [
+                    type_name,
+                    batch,
+                    mask_name,
+                    round(fill, 2),
+                    round(apply, 2),
+                    round(apply / fill, 2),
+                    "" if other is None else round(other, 2),
+                    count,
+                ]
+                rows.append(dict(zip(COLUMNS, values, strict=True)))
+    return rows
+
+
+def machine() -> dict[str, str]:
+    processor = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                processor = line.partition(":")[2].strip()
+                break
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.strip()
+    return {
+        "date": datetime.date.today().isoformat(),
+        "commit": commit or "unknown",
+        "cpu": processor,
+        "torch": torch.__version__,
+        "xgrammar": version("xgrammar"),
+    }
+
+
+def version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "-"
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]], vocab: int) -> None:
+    about = {**machine(), "vocab": vocab}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [*about, *COLUMNS], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({**about, **row} for row in rows)
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    cells = [COLUMNS, *([str(row[name]) for name in COLUMNS] for row in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
+    for line in cells:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--vocab", type=int, default=128 * 1024)
+    parser.add_argument("--batches", default="1,8,64")
+    parser.add_argument("--seconds", type=float, default=0.1, help="for each figure")
+    parser.add_argument("--csv", type=Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    rows = measure(options.vocab, [int(n) for n in options.batches.split(",")], options.seconds)
+    print(", ".join(f"{name} {value}" for name, value in machine().items()))
+    show(rows)
+    if options.csv is not None:
+        write_csv(options.csv, rows, options.vocab)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
