@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import torch
 
-import structag.bitmask
+from structag.bitmask import apply_token_bitmask_inplace
 
 TYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 COLUMNS = ["type", "batch", "mask", "fill_us", "apply_us", "ratio", "xgrammar_us", "n"]
@@ -74,35 +74,34 @@ def xgrammar_applier() -> Callable[[Any, Any], None] | None:
 
 
 def measure(vocab: int, batches: list[int], seconds: float) -> list[dict[str, Any]]:
-    peer = xgrammar_applier()
     rows = []
     for type_name, dtype in TYPES.items():
         for batch in batches:
             source = torch.randn(batch, vocab).to(dtype)
-            logits = source.clone()
             for mask_name, mask in masks(batch, vocab).items():
-                # The fill is timed right before each apply, so that noise hits both alike.
-                fill, _ = median_us(lambda: logits.fill_(float("-inf")), seconds)
-                logits.copy_(source)
-                apply, count = median_us(
-                    lambda: structag.bitmask.apply_token_bitmask_inplace(logits, mask), seconds
-                )
-                other = None
-                if peer is not None and type_name != "float16":
-                    logits.copy_(source)
-                    other, _ = median_us(lambda: peer(logits, mask), seconds)
-                values = [
-                    type_name,
-                    batch,
-                    mask_name,
-                    round(fill, 2),
-                    round(apply, 2),
-                    round(apply / fill, 2),
-                    "" if other is None else round(other, 2),
-                    count,
-                ]
-                rows.append(dict(zip(COLUMNS, values, strict=True)))
+                row = {"type": type_name, "batch": batch, "mask": mask_name}
+                rows.append({**row, **measure_mask(source, mask, seconds)})
     return rows
+
+
+def measure_mask(source: torch.Tensor, mask: torch.Tensor, seconds: float) -> dict[str, Any]:
+    """Times the fill right before the apply, so that noise hits both alike."""
+    logits = source.clone()
+    fill, _ = median_us(lambda: logits.fill_(float("-inf")), seconds)
+    logits.copy_(source)
+    apply, count = median_us(lambda: apply_token_bitmask_inplace(logits, mask), seconds)
+    peer = xgrammar_applier()
+    peer_us: float | str = ""
+    if peer is not None and source.dtype != torch.float16:
+        logits.copy_(source)
+        peer_us = round(median_us(lambda: peer(logits, mask), seconds)[0], 2)
+    return {
+        "fill_us": round(fill, 2),
+        "apply_us": round(apply, 2),
+        "ratio": round(apply / fill, 2),
+        "xgrammar_us": peer_us,
+        "n": count,
+    }
 
 
 def machine() -> dict[str, str]:

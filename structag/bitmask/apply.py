@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -23,9 +22,11 @@ _LARGEST_ROW = 2**63 - 1
 Mismatch = tuple[str, str] | None
 Applier = Callable[[Any, Any, list[int] | None], Mismatch]
 
+_appliers: dict[type, Applier] = {}  # by the logits' type; only types met so far
+
 
 def apply_token_bitmask_inplace(
-    logits: Any, bitmask: Any, indices: Sequence[int] | Any | None = None
+    logits: object, bitmask: object, indices: Sequence[int] | Any | None = None
 ) -> None:
     """Sets the logit of every token that `bitmask` disallows to minus infinity.
 
@@ -47,7 +48,8 @@ def apply_token_bitmask_inplace(
     """
     rows = None if indices is None else _rows(indices)
     try:
-        mismatch = _applier(type(logits))(logits, bitmask, rows)
+        applier = _appliers.get(type(logits)) or _find_applier(type(logits))
+        mismatch = applier(logits, bitmask, rows)
     except TypeError:
         mismatch = _explain(logits, bitmask)
     if mismatch is not None:
@@ -55,12 +57,12 @@ def apply_token_bitmask_inplace(
         raise MatcherError(given, code="bitmask-shape", expected=expected)
 
 
-@lru_cache(maxsize=64)
-def _applier(kind: type) -> Applier:
+def _find_applier(kind: type) -> Applier:
     for ancestor in kind.__mro__:
         file = _FILES.get(ancestor.__module__.partition(".")[0])
         if file is not None:
             applier: Applier = import_module(file).apply
+            _appliers[kind] = applier
             return applier
     return _refuse
 
