@@ -1,0 +1,197 @@
+"""Source texts: line and column look-up, a caret under a place, and JSON read without surprises.
+
+`read_json` is the one door for JSON text.  Whatever is wrong with the text comes out as a typed
+error with a span; numbers come out exact (`int`, or `decimal.Decimal` for everything with a
+fraction, an exponent or thousands of digits); of equal keys the last one counts, as in Python's
+and JavaScript's own readers.  It knows nothing of schemas or tags.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any
+
+from structag.errors import FormatError, LimitError
+from structag.limits import Limits
+
+_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+_NOT_BRACKETS = re.compile(r"[^\[\]{}]+")
+_LEVELS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+_INT_DIGITS = 4000  # Python itself refuses to convert longer ones
+
+
+class Source:
+    """A text with a name, for messages that show the place.
+
+    >>> source = Source('{"a": tru}', name="tag.json")
+    >>> source.line_column(6)
+    (1, 7)
+    >>> print(source.draw((6, 9), "expected a value"))
+    tag.json:1:7: expected a value
+      1 | {"a": tru}
+        |       ^^^
+    """
+
+    def __init__(self, text: str, name: str = "<text>") -> None:
+        self.text = text
+        self.name = name
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Line and column of a character offset, both from 1."""
+        offset = max(0, min(offset, len(self.text)))
+        start = self.text.rfind("\n", 0, offset) + 1
+        return self.text.count("\n", 0, start) + 1, offset - start + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line (from 1), without its line end."""
+        start = 0
+        for _ in range(number - 1):
+            start = self.text.find("\n", start) + 1
+            if start == 0:
+                return ""
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
+
+    def draw(self, span: tuple[int, int], message: str = "", *, width: int = 100) -> str:
+        """The line of `span` with carets under it; plain text, long lines cut to `width`."""
+        number, column = self.line_column(span[0])
+        line = self.line(number).expandtabs(1)
+        length = max(1, min(span[1] - span[0], len(line) - column + 1))
+        first = max(0, column - 1 - width // 2)
+        shown = line[first : first + width]
+        prefix, suffix = "…" if first else "", "…" if first + width < len(line) else ""
+        carets = "^" * max(1, min(length, width - (column - 1 - first)))
+        indent = " " * (column - 1 - first + len(prefix))
+        gutter = f"  {number} | "
+        head = f"{self.name}:{number}:{column}" + (f": {message}" if message else "")
+        blank = " " * (len(gutter) - 2) + "| "
+        return f"{head}\n{gutter}{prefix}{shown}{suffix}\n{blank}{indent}{carets}"
+
+
+def read_json(text: str | bytes, limits: Limits | None = None) -> Any:
+    """The value of a JSON text (RFC 8259), numbers exact.
+
+    Raises:
+        FormatError: `json-syntax`, or `text-encoding` for invalid UTF-8 and lone surrogates.
+        LimitError: `nesting-limit`, or `limit` for a text over `Limits.max_source_bytes`.
+    """
+    limits = limits or Limits()
+    size = len(text)
+    if size > limits.max_source_bytes:
+        raise LimitError(
+            f"a JSON text of {size:,} bytes",
+            limit="source bytes",
+            value=limits.max_source_bytes,
+            setting="max_source_bytes",
+        )
+    decoded = _decode(text)
+    _check_nesting(decoded, limits)
+    try:
+        value = json.loads(
+            decoded, parse_float=Decimal, parse_int=_parse_int, parse_constant=_refuse_constant
+        )
+    except json.JSONDecodeError as error:
+        raise _syntax_error(decoded, error.pos, error.msg) from None
+    except _ConstantError as error:
+        place = re.search(rf"(?<![\w\"])-?{error.name.lstrip('-')}\b", decoded)
+        span = place.span() if place else (0, len(error.name))
+        raise FormatError(
+            f"`{error.name}` is not JSON",
+            code="json-syntax",
+            span=span,
+            expected="a finite number",
+        ) from None
+    except RecursionError:
+        raise _nesting_error(limits) from None
+    _check_surrogates(decoded)
+    return value
+
+
+class _ConstantError(Exception):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def _refuse_constant(name: str) -> Any:
+    raise _ConstantError(name)
+
+
+def _parse_int(digits: str) -> int | Decimal:
+    return int(digits) if len(digits) <= _INT_DIGITS else Decimal(digits)
+
+
+def _decode(text: str | bytes) -> str:
+    if isinstance(text, str):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise FormatError(
+                "a lone surrogate in the text",
+                code="text-encoding",
+                span=(error.start, error.end),
+                expected="Unicode text",
+            ) from None
+        return text
+    try:
+        return bytes(text).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = text[: error.start].decode("utf-8", "replace")
+        raise FormatError(
+            f"byte {text[error.start]:#04x} is not UTF-8 here",
+            code="text-encoding",
+            span=(len(before), len(before) + 1),
+            expected="UTF-8",
+        ) from None
+
+
+def _check_nesting(text: str, limits: Limits) -> None:
+    if text.count("[") + text.count("{") <= limits.max_nesting:
+        return
+    brackets = _NOT_BRACKETS.sub("", _STRINGS.sub("", text))
+    levels = accumulate(map(_LEVELS.__getitem__, map(ord, brackets)))
+    if any(level > limits.max_nesting for level in levels):
+        raise _nesting_error(limits)
+
+
+def _nesting_error(limits: Limits) -> LimitError:
+    return LimitError(
+        f"the JSON text is nested deeper than {limits.max_nesting} levels",
+        limit="nesting",
+        value=limits.max_nesting,
+        setting="max_nesting",
+        code="nesting-limit",
+        span=(0, 0),
+    )
+
+
+def _check_surrogates(text: str) -> None:
+    if not _SURROGATE_ESCAPE.search(text):
+        return
+    for match in _ESCAPE.finditer(text):
+        if match.group("lone"):
+            raise FormatError(
+                f"`{match.group()}` is a lone surrogate",
+                code="text-encoding",
+                span=match.span(),
+                expected="a pair of surrogates, or another character",
+            )
+
+
+def _syntax_error(text: str, offset: int, reason: str) -> FormatError:
+    line, column = Source(text).line_column(offset)
+    found = repr(text[offset : offset + 1]) if offset < len(text) else "the end of the text"
+    return FormatError(
+        f"{reason[0].lower()}{reason[1:]}: got {found} in line {line}, column {column}",
+        code="json-syntax",
+        span=(offset, min(offset + 1, len(text))),
+    )

@@ -1,0 +1,351 @@
+"""Parses an ECMA-262 pattern (ES2025) into a small tree; says nothing about automata.
+
+Where the grammars of ECMA-262 disagree, a pattern is read by the first of these under which it is
+valid: with the ``u`` flag, with the ``v`` flag, Annex B (no flag).  Everything is over code points.
+Spellings of Python and Rust that none of the three allows are taken as they are meant there:
+``(?P<n>…)`` and ``(?flags)`` at the very start.  So are ``\\A``, ``\\Z`` and ``\\z``, which
+Annex B would read as letters.  Capture groups do not matter for which strings match, so groups
+leave no trace; nor does laziness.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeAlias
+
+from structag.errors import GrammarSyntaxError, LimitError, UnsupportedError
+from structag.limits import Limits
+from structag.text import charset
+from structag.text.charset import CharSet
+from structag.text.regex_class import ClassReader
+
+MAX_COUNT = 2**31 - 1
+
+
+class Text(NamedTuple):
+    """A fixed string of one or more characters."""
+
+    text: str
+
+
+class Chars(NamedTuple):
+    """One character of a set."""
+
+    members: CharSet
+
+
+class Sequence(NamedTuple):
+    """The parts one after the other; no parts = the empty string."""
+
+    parts: tuple[Pattern, ...]
+
+
+class Choice(NamedTuple):
+    """Any of two or more branches."""
+
+    branches: tuple[Pattern, ...]
+
+
+class Loop(NamedTuple):
+    """A repeated part."""
+
+    part: Pattern
+    min: int
+    max: int | None
+
+
+class Assertion(NamedTuple):
+    """A condition on what surrounds a place.
+
+    `kind`: ``start end line-start line-end word not-word``, or ``ahead not-ahead behind
+    not-behind`` with a `part`.
+    """
+
+    kind: str
+    part: Pattern | None
+
+
+Pattern: TypeAlias = Text | Chars | Sequence | Choice | Loop | Assertion
+EMPTY = Sequence(())
+
+_RUN = re.compile(r"[^\\^$.*+?()\[\]{}|]+")
+_COUNT = re.compile(r"\{([0-9]+)(,([0-9]*))?\}")
+_GROUP_NAME = re.compile(r"[^\W\d][\w$\u200c\u200d]*|[$_][\w$\u200c\u200d]*")
+_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])")
+_ANCHORS = {"A": "start", "Z": "end", "z": "end"}
+_OPENER = re.compile(r"\(\?(?:(?P<look><?[=!])|(?P<name>P?<)|)")
+_LOOK = {"=": "ahead", "!": "not-ahead", "<=": "behind", "<!": "not-behind"}
+_BACKREFERENCE = re.compile("[1-9][0-9]*")
+
+
+def parse(pattern: str, limits: Limits) -> tuple[Pattern, bool]:
+    """The tree of `pattern`, and whether any assertion is in it.
+
+    Raises:
+        GrammarSyntaxError: `regex-syntax`, with the span.
+        UnsupportedError: `regex-feature`: backreferences, properties that are not known.
+        LimitError: `nesting-limit`, groups nested deeper than `Limits.max_nesting`.
+    """
+    for mode in "uv":
+        try:
+            return _Parser(pattern, mode, limits).parse()
+        except GrammarSyntaxError:
+            continue
+    return _Parser(pattern, "b", limits).parse()
+
+
+class _Parser(ClassReader):
+    """Recursive descent with an explicit stack for groups, so that depth costs no Python frames."""
+
+    def __init__(self, pattern: str, mode: str, limits: Limits) -> None:
+        super().__init__(pattern, mode)
+        self.limits = limits
+        self.has_assertion = False
+        self.ignore_case = self.dot_all = self.multiline = False
+
+    def parse(self) -> tuple[Pattern, bool]:
+        self._leading_flags()
+        # One frame per open group: (branches, parts of the open branch, opener, flags, offset).
+        stack: list[tuple[list[Pattern], list[Pattern], str, tuple[bool, bool, bool], int]] = []
+        branches: list[Pattern] = []
+        parts: list[Pattern] = []
+        text, end = self.text, len(self.text)
+        while self.at < end:
+            run = _RUN.match(text, self.at)
+            if run:
+                self._take_run(parts, run)
+                continue
+            char = text[self.at]
+            if char == "(":
+                start, flags = self.at, (self.ignore_case, self.dot_all, self.multiline)
+                stack.append((branches, parts, self._open_group(), flags, start))
+                if len(stack) > self.limits.max_nesting:
+                    raise self._nesting_error(start)
+                branches, parts = [], []
+            elif char == "|":
+                branches.append(_sequence(parts))
+                parts = []
+                self.at += 1
+            elif char == ")":
+                if not stack:
+                    raise self.error("unmatched `)`", self.at, self.at + 1)
+                self.at += 1
+                branches.append(_sequence(parts))
+                inner = _choice(branches)
+                branches, parts, opener, flags, start = stack.pop()
+                self.ignore_case, self.dot_all, self.multiline = flags
+                self._close_group(parts, opener, inner, start)
+            else:
+                atom, quantifiable = self._atom(char)
+                parts.append(self._quantified(atom, quantifiable))
+        if stack:
+            raise self.error("a group is not closed", stack[-1][4], end, "`)`")
+        branches.append(_sequence(parts))
+        return _choice(branches), self.has_assertion
+
+    def _take_run(self, parts: list[Pattern], run: re.Match[str]) -> None:
+        """Plain characters; a quantifier after them belongs to the last one."""
+        text, self.at = run.group(), run.end()
+        following = self.text[self.at : self.at + 1]
+        if following and following in "*+?{":
+            atom = self._literal(text[-1])
+            quantified = self._quantified(atom, True)
+            if len(text) > 1:
+                parts.extend(self._literals(text[:-1]))
+            parts.append(quantified)
+        else:
+            parts.extend(self._literals(text))
+
+    def _literals(self, text: str) -> list[Pattern]:
+        if not self.ignore_case:
+            return [Text(text)]
+        return [self._literal(char) for char in text]
+
+    def _literal(self, char: str) -> Pattern:
+        if self.ignore_case:
+            members = charset.fold_case(((ord(char), ord(char)),))
+            if members[0][0] != members[-1][1]:
+                return Chars(members)
+        if "\ud800" <= char <= "\udfff":
+            return Chars(((ord(char), ord(char)),))
+        return Text(char)
+
+    def _set(self, members: CharSet) -> Pattern:
+        return Chars(charset.fold_case(members) if self.ignore_case else members)
+
+    def _atom(self, char: str) -> tuple[Pattern, bool]:
+        start = self.at
+        self.at += 1
+        if char == ".":
+            return Chars(charset.ALL if self.dot_all else charset.NOT_LINE_ENDS), True
+        if char == "[":
+            return self._set(self.read_class(start)), True
+        if char == "\\":
+            return self._escape(start)
+        if char == "^":
+            return self._assert("line-start" if self.multiline else "start"), False
+        if char == "$":
+            return self._assert("line-end" if self.multiline else "end"), False
+        if char in "*+?":
+            raise self.error(f"nothing to repeat before `{char}`", start, start + 1)
+        if self.mode != "b":
+            raise self.error(f"`{char}` must be escaped here", start, start + 1, f"`\\{char}`")
+        if char == "{" and _COUNT.match(self.text, start):
+            raise self.error("nothing to repeat before `{`", start, start + 1)
+        return self._literal(char), True
+
+    def _escape(self, start: int) -> tuple[Pattern, bool]:
+        following = self.text[self.at : self.at + 1]
+        if following == "b" or following == "B":
+            self.at += 1
+            return self._assert("word" if following == "b" else "not-word"), False
+        if following in _ANCHORS and following:
+            self.at += 1
+            return self._assert(_ANCHORS[following]), False
+        if following and following in "123456789":
+            self._check_backreference(start)
+        if following == "k" and (self.mode != "b" or self.has_group_names):
+            raise self._backreference(start, self.at + 1)
+        read = self.read_escape(start)
+        if isinstance(read, int):
+            return self._literal(chr(read)), True
+        return self._set(read), True
+
+    def _check_backreference(self, start: int) -> None:
+        match = _BACKREFERENCE.match(self.text, self.at)
+        assert match is not None
+        if len(match.group()) < 6 and int(match.group()) <= self.group_count:
+            raise self._backreference(start, match.end())
+        if self.mode != "b":
+            raise self.error("there is no such group", start, match.end())
+
+    def _backreference(self, start: int, end: int) -> UnsupportedError:
+        return UnsupportedError(
+            f"the backreference `{self.text[start:end]}` is not regular",
+            code="regex-feature",
+            span=(start, end),
+            hint="spell the repeated part out",
+        )
+
+    def _assert(self, kind: str, part: Pattern | None = None) -> Pattern:
+        self.has_assertion = True
+        return Assertion(kind, part)
+
+    def _quantified(self, atom: Pattern, quantifiable: bool) -> Pattern:
+        char = self.text[self.at : self.at + 1]
+        if not char or char not in "*+?{":
+            return atom
+        start = self.at
+        low, high = 0, None
+        if char == "{":
+            match = _COUNT.match(self.text, start)
+            if match is None:
+                if self.mode == "b":
+                    return atom
+                raise self.error("a count is not complete", start, start + 1, "`{n}` or `{n,m}`")
+            low = self._count(match.group(1), start)
+            if match.group(2) is None:
+                high = low
+            elif match.group(3):
+                high = self._count(match.group(3), start)
+            if high is not None and high < low:
+                raise self.error("the counts are out of order", start, match.end())
+            self.at = match.end()
+        else:
+            self.at += 1
+            low, high = (1 if char == "+" else 0), (1 if char == "?" else None)
+        if not quantifiable:
+            raise self.error("nothing to repeat before the quantifier", start, self.at)
+        if self.text[self.at : self.at + 1] == "?":
+            self.at += 1
+        return Loop(atom, low, high)
+
+    def _count(self, digits: str, start: int) -> int:
+        if len(digits.lstrip("0")) > 10 or int(digits) > MAX_COUNT:
+            raise LimitError(
+                f"a repeat count over {MAX_COUNT:,}",
+                limit="repeat count",
+                value=MAX_COUNT,
+                setting="max_expressions",
+                span=(start, start + len(digits) + 2),
+            )
+        return int(digits)
+
+    def _leading_flags(self) -> None:
+        match = _FLAGS.match(self.text)
+        if match and match.group(3) == ")":
+            self._set_flags(match)
+            self.at = match.end()
+
+    def _set_flags(self, match: re.Match[str]) -> None:
+        added, removed = match.group(1), match.group(2)
+        every = added + (removed or "")
+        empty = not every and (removed is not None or match.group(3) == ")")
+        if set(every) - set("ims") or len(set(every)) != len(every) or empty:
+            raise self.error("unknown or repeated flags", match.start(), match.end(), "i, m or s")
+        for flag in every:
+            value = flag in added
+            if flag == "i":
+                self.ignore_case = value
+            elif flag == "s":
+                self.dot_all = value
+            else:
+                self.multiline = value
+
+    def _open_group(self) -> str:
+        """Read past the opener of a group; what it is: ``(``, or a kind of assertion."""
+        start, text = self.at, self.text
+        match = _OPENER.match(text, start)
+        if match is None:
+            self.at += 1
+            return "("
+        look, name = match.group("look"), match.group("name")
+        if look:
+            self.at = match.end()
+            self.has_assertion = True
+            return _LOOK[look]
+        if name:
+            return self._open_named(start, match.end())
+        flags = _FLAGS.match(text, start)
+        if flags and flags.group(3) == ":":
+            if flags.group(1) or flags.group(2) is not None:
+                self._set_flags(flags)
+            self.at = flags.end()
+            return "("
+        raise self.error(
+            f"`{text[start : start + 3]}` opens no group", start, start + 3, "`(?:`, `(?=`, `(?<n>`"
+        )
+
+    def _open_named(self, start: int, name_at: int) -> str:
+        match = _GROUP_NAME.match(self.text, name_at)
+        if match is None or not self.text.startswith(">", match.end()):
+            raise self.error("a group name is not complete", start, name_at, "a name and `>`")
+        self.at = match.end() + 1
+        return "("
+
+    def _close_group(self, parts: list[Pattern], opener: str, inner: Pattern, start: int) -> None:
+        if opener == "(":
+            parts.append(self._quantified(inner, True))
+        else:
+            quantifiable = self.mode == "b" and "ahead" in opener
+            parts.append(self._quantified(Assertion(opener, inner), quantifiable))
+
+    def _nesting_error(self, start: int) -> LimitError:
+        return LimitError(
+            f"groups nested deeper than {self.limits.max_nesting} levels",
+            limit="nesting",
+            value=self.limits.max_nesting,
+            setting="max_nesting",
+            code="nesting-limit",
+            span=(start, start + 1),
+        )
+
+
+def _sequence(parts: list[Pattern]) -> Pattern:
+    if len(parts) == 1:
+        return parts[0]
+    return Sequence(tuple(parts)) if parts else EMPTY
+
+
+def _choice(branches: list[Pattern]) -> Pattern:
+    return branches[0] if len(branches) == 1 else Choice(tuple(branches))
