@@ -1,0 +1,1 @@
+"""The Structural Tag language: nouns in `model`; verbs `parse`, `check`, `lower`, in that order."""

@@ -1,0 +1,225 @@
+"""The formats of the Structural Tag language, as frozen pydantic models.
+
+A format says what an output may look like; `type` tells the formats apart.  Names and fields are
+those of xgrammar's structural tags, so documents move between the two.  Models validate their own
+fields only: `structag.tags.parse` reads documents and words the errors, `structag.tags.check`
+looks at how formats fit together, `structag.tags.lower` gives them their meaning.
+
+The description of each field states what it expects; errors quote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    field_serializer,
+    model_validator,
+)
+
+MAX_COUNT = 2**31 - 1
+
+Text: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
+Texts: TypeAlias = Annotated[Sequence[Text], AfterValidator(tuple)]
+Ends: TypeAlias = Annotated[Sequence[StrictStr], Field(min_length=1), AfterValidator(tuple)]
+Formats: TypeAlias = Annotated[Sequence["Format"], AfterValidator(tuple)]
+Tags: TypeAlias = Annotated[Sequence["TagFormat"], AfterValidator(tuple)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ConstStringFormat(_Model):
+    """Exactly one text."""
+
+    type: Literal["const_string"] = "const_string"
+    value: StrictStr = Field(description="a string")
+
+
+class RegexFormat(_Model):
+    """A text that a regular expression (ECMA-262) matches from end to end."""
+
+    type: Literal["regex"] = "regex"
+    pattern: StrictStr = Field(description="a regular expression as a string")
+
+
+class JSONSchemaFormat(_Model):
+    """A value that a JSON Schema accepts, written in an argument style.
+
+    `style` ``"json"`` is plain JSON; ``"deepseek_xml"`` writes the members of an object as
+    DeepSeek's ``<｜DSML｜parameter …>`` elements.
+    """
+
+    type: Literal["json_schema"] = "json_schema"
+    json_schema: StrictBool | dict[str, Any] = Field(description="a JSON Schema: object or boolean")
+    style: Literal["json", "deepseek_xml"] = Field("json", description="`json` or `deepseek_xml`")
+
+    @field_serializer("json_schema", when_used="json")
+    def _exact_numbers(self, schema: Any) -> Any:
+        return _plain_numbers(schema)
+
+
+class AnyTextFormat(_Model):
+    """Any text in which none of `excludes` occurs.
+
+    Directly before the end of a tag the text stops at the tag's end; at the end of the document
+    it may go on for ever.
+    """
+
+    type: Literal["any_text"] = "any_text"
+    excludes: Texts = Field((), description="a list of non-empty strings")
+
+
+class SequenceFormat(_Model):
+    """The elements one after the other."""
+
+    type: Literal["sequence"] = "sequence"
+    elements: Formats = Field(min_length=1, description="a non-empty list of formats")
+
+
+class OrFormat(_Model):
+    """Any one of the elements."""
+
+    type: Literal["or"] = "or"
+    elements: Formats = Field(min_length=1, description="a non-empty list of formats")
+
+
+class OptionalFormat(_Model):
+    """The content or nothing."""
+
+    type: Literal["optional"] = "optional"
+    content: Format = Field(description="a format")
+
+
+class PlusFormat(_Model):
+    """The content once or more."""
+
+    type: Literal["plus"] = "plus"
+    content: Format = Field(description="a format")
+
+
+class StarFormat(_Model):
+    """The content any number of times."""
+
+    type: Literal["star"] = "star"
+    content: Format = Field(description="a format")
+
+
+class RepeatFormat(_Model):
+    """The content from `min` to `max` times; a `max` of -1 is no bound."""
+
+    type: Literal["repeat"] = "repeat"
+    content: Format = Field(description="a format")
+    min: StrictInt = Field(ge=0, le=MAX_COUNT, description="an integer from 0 to 2^31 - 1")
+    max: StrictInt = Field(
+        ge=-1,
+        le=MAX_COUNT,
+        description="an integer from `min` to 2^31 - 1, or -1 for no bound",
+    )
+
+    @model_validator(mode="after")
+    def _check_order(self) -> RepeatFormat:
+        if 0 <= self.max < self.min:
+            raise ValueError("`max` is less than `min`")
+        return self
+
+
+class TagFormat(_Model):
+    """`begin`, the content, then `end` (any one of them, if a list).
+
+    An empty end means that the tag is over when its content is.
+    """
+
+    type: Literal["tag"] = "tag"
+    begin: StrictStr = Field(description="a string")
+    content: Format = Field(description="a format")
+    end: StrictStr | Ends = Field(description="a string or a non-empty list of strings")
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The ends as a tuple, also if there is only one."""
+        return (self.end,) if isinstance(self.end, str) else tuple(self.end)
+
+
+class TriggeredTagsFormat(_Model):
+    """Free text; where a trigger appears, the tag it begins.
+
+    `at_least_one`: the output starts with a tag.  `stop_after_first`: nothing follows the first
+    tag.  The text between tags contains none of `excludes`.
+    """
+
+    type: Literal["triggered_tags"] = "triggered_tags"
+    triggers: Texts = Field(min_length=1, description="a non-empty list of non-empty strings")
+    tags: Tags = Field(min_length=1, description="a non-empty list of formats of type `tag`")
+    excludes: Texts = Field((), description="a list of non-empty strings")
+    at_least_one: StrictBool = Field(False, description="true or false")
+    stop_after_first: StrictBool = Field(False, description="true or false")
+
+
+Format: TypeAlias = Annotated[
+    ConstStringFormat
+    | RegexFormat
+    | JSONSchemaFormat
+    | AnyTextFormat
+    | SequenceFormat
+    | OrFormat
+    | OptionalFormat
+    | PlusFormat
+    | StarFormat
+    | RepeatFormat
+    | TagFormat
+    | TriggeredTagsFormat,
+    Field(discriminator="type"),
+]
+
+FORMATS: dict[str, type[_Model]] = {
+    str(model.model_fields["type"].default): model
+    for model in (
+        ConstStringFormat,
+        RegexFormat,
+        JSONSchemaFormat,
+        AnyTextFormat,
+        SequenceFormat,
+        OrFormat,
+        OptionalFormat,
+        PlusFormat,
+        StarFormat,
+        RepeatFormat,
+        TagFormat,
+        TriggeredTagsFormat,
+    )
+}
+"""Every format by its `type`."""
+
+
+class StructuralTag(_Model):
+    """A whole document: ``{"type": "structural_tag", "format": …}``."""
+
+    type: Literal["structural_tag"] = "structural_tag"
+    format: Format = Field(description="a format")
+
+
+def _plain_numbers(value: Any) -> Any:
+    """`value` with each `Decimal` as the nearest number that JSON writers know."""
+    if isinstance(value, dict):
+        return dict(zip(value, map(_plain_numbers, value.values()), strict=True))
+    if isinstance(value, list | tuple):
+        return list(map(_plain_numbers, value))
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value
+
+
+for _name in FORMATS:
+    FORMATS[_name].model_rebuild()
+StructuralTag.model_rebuild()

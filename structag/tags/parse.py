@@ -1,0 +1,265 @@
+"""Reads a structural tag: JSON text, plain Python data or a model become a `StructuralTag`.
+
+Models are made from the leaves up with a stack of our own, so neither pydantic's recursion nor
+Python's limits what may be nested; `Limits.max_nesting` does.  Whatever a document gets wrong is
+a `FormatError` at its JSON pointer.  How the formats fit together is `structag.tags.check`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, NoReturn, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from structag.errors import FormatError, LimitError
+from structag.limits import Limits
+from structag.source import read_json
+from structag.tags.model import FORMATS, StructuralTag
+from structag.tags.walk import Walk, join_pointer, run_walk
+
+TagSource: TypeAlias = str | bytes | Mapping[str, Any] | StructuralTag
+"""What is taken for a structural tag."""
+
+
+def parse_format(source: TagSource, limits: Limits | None = None) -> StructuralTag:
+    """The structural tag that `source` describes.
+
+    Raises:
+        FormatError: `json-syntax`, `text-encoding`, `tag-type`, `tag-field`, `tag-value`.
+        LimitError: `nesting-limit`, and `limit` for a text over `Limits.max_source_bytes`.
+    """
+    limits = limits or Limits()
+    document = read_json(source, limits) if isinstance(source, str | bytes) else source
+    _check_data(document, limits)
+    if isinstance(document, StructuralTag):
+        return document
+    if not isinstance(document, Mapping):
+        _refuse_value(document, "", "a structural tag: an object")
+    _check_document(document)
+    format = run_walk(_Reader().read(document["format"], "/format"))
+    return StructuralTag(format=format)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._done: dict[int, Any] = {}  # equal parts by identity: Python data may share them
+
+    def read(self, value: Any, pointer: str) -> Walk[Any]:
+        if isinstance(value, tuple(FORMATS.values())):
+            return value
+        if not isinstance(value, Mapping):
+            _refuse_value(value, pointer, "a format: an object with a `type`")
+        if id(value) in self._done:
+            return self._done[id(value)]
+        model = _model_of(value, pointer)
+        _check_fields(value, model, pointer)
+        fields = dict(value)
+        for name in ("content", "elements", "tags"):
+            inner = fields.get(name)
+            if name == "content" and name in fields:
+                fields[name] = yield self.read(inner, join_pointer(pointer, name))
+            elif isinstance(inner, list | tuple):
+                items = []
+                for index, item in enumerate(inner):
+                    items.append((yield self.read(item, join_pointer(pointer, name, index))))
+                fields[name] = items
+        try:
+            made = model(**fields)
+        except ValidationError as error:
+            raise _first_error(error, value, model, pointer) from None
+        self._done[id(value)] = made
+        return made
+
+
+def _check_document(document: Mapping[str, Any]) -> None:
+    kind = document.get("type")
+    if kind != "structural_tag":
+        is_format = isinstance(kind, str) and kind in FORMATS
+        raise FormatError(
+            f"the document's type is `{_show(kind)}`" if "type" in document else "no `type`",
+            code="tag-type",
+            pointer="/type" if "type" in document else "",
+            expected="`structural_tag`",
+            hint='wrap it in {"type": "structural_tag", "format": …}' if is_format else None,
+        )
+    if "structures" in document and "format" not in document:
+        raise FormatError(
+            "this is the older shape with `structures`, which is not supported",
+            code="tag-field",
+            pointer="/structures",
+            expected="`format`",
+            hint="write it as a `triggered_tags` format",
+        )
+    _check_fields(document, StructuralTag, "")
+
+
+def _model_of(value: Mapping[str, Any], pointer: str) -> type[BaseModel]:
+    kind = value.get("type")
+    if isinstance(kind, str) and kind in FORMATS:
+        return FORMATS[kind]
+    names = ", ".join(f"`{name}`" for name in FORMATS)
+    if "type" not in value:
+        fields = {key for key in value if isinstance(key, str)}
+        likely = [name for name, model in FORMATS.items() if fields and fields <= _names(model)]
+        raise FormatError(
+            "a format without `type`",
+            code="tag-type",
+            pointer=pointer,
+            expected=f"one of {names}",
+            hint=f'add "type": "{likely[0]}"' if likely else None,
+        )
+    raise FormatError(
+        f"unknown format type `{_show(kind)}`",
+        code="tag-type",
+        pointer=join_pointer(pointer, "type"),
+        expected=f"one of {names}",
+        hint=_nearest(kind, FORMATS),
+    )
+
+
+def _check_fields(value: Mapping[str, Any], model: type[BaseModel], pointer: str) -> None:
+    """Refuse what does not belong, then what is missing."""
+    names = list(model.model_fields)
+    what = f"`{model.model_fields['type'].default}`"
+    listed = ", ".join(f"`{name}`" for name in names)
+    for key in value:
+        if key not in names:
+            raise FormatError(
+                f"{what} has no field `{_show(key)}`",
+                code="tag-field",
+                pointer=join_pointer(pointer, str(key)),
+                expected=f"only {listed}",
+                hint=_nearest(key, names) or "remove it",
+            )
+    for name, field in model.model_fields.items():
+        if field.is_required() and name not in value:
+            raise FormatError(
+                f"{what} lacks the field `{name}`",
+                code="tag-field",
+                pointer=pointer,
+                expected=field.description,
+                hint=f"add `{name}`",
+            )
+
+
+def _first_error(
+    error: ValidationError, value: Mapping[str, Any], model: type[BaseModel], pointer: str
+) -> FormatError:
+    details = error.errors(include_url=False, include_input=False)[0]
+    if not details["loc"]:  # a rule between fields: only `min` and `max` of a repeat have one
+        return FormatError(
+            details["msg"].removeprefix("Value error, "),
+            code="tag-value",
+            pointer=join_pointer(pointer, "max"),
+            expected=model.model_fields["max"].description,
+        )
+    name = str(details["loc"][0])
+    steps: list[str | int] = []
+    place: Any = value
+    for step in details["loc"]:  # pydantic mixes names of union members into the location
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError):
+            continue
+        steps.append(step)
+    choices = ("json", "deepseek_xml") if name == "style" else ()
+    return FormatError(
+        f"`{name}` is `{_show(value[name])}`"
+        if len(steps) < 2
+        else f"`{_show(place)}` in `{name}`",
+        code="tag-value",
+        pointer=join_pointer(pointer, *steps),
+        expected=model.model_fields[name].description,
+        hint=_nearest(place, choices),
+    )
+
+
+def _refuse_value(value: Any, pointer: str, expected: str) -> NoReturn:
+    raise FormatError(f"got `{_show(value)}`", code="tag-value", pointer=pointer, expected=expected)
+
+
+def _names(model: type[BaseModel]) -> set[str]:
+    return set(model.model_fields)
+
+
+def _nearest(word: Any, known: Iterable[str]) -> str | None:
+    close = get_close_matches(str(word)[:60], list(known), n=1)
+    return f"did you mean `{close[0]}`?" if close else None
+
+
+def _show(value: Any) -> str:
+    """`value` in a few characters; containers by their kind alone, as they may be deep."""
+    if isinstance(value, Mapping):
+        return "{…}" if value else "{}"
+    if isinstance(value, list | tuple):
+        return "[…]" if value else "[]"
+    if isinstance(value, str):
+        text = value or '""'
+    elif value is None or isinstance(value, bool):
+        text = {None: "null", True: "true", False: "false"}[value]
+    elif isinstance(value, int) and abs(value) >= 10**50:
+        text = "a large integer"
+    else:
+        text = str(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+_Place: TypeAlias = "tuple[_Place | None, str | int]"
+
+
+def _check_data(document: Any, limits: Limits) -> None:
+    """Refuse data nested too deep and text that is not Unicode; shared parts are seen once."""
+    level: dict[int, tuple[Any, _Place | None]] = {id(document): (document, None)}
+    depth = 1
+    while level:
+        if depth > limits.max_nesting:
+            raise LimitError(
+                f"the structural tag is nested deeper than {limits.max_nesting} levels",
+                limit="nesting",
+                value=limits.max_nesting,
+                setting="max_nesting",
+                code="nesting-limit",
+                pointer="",
+            )
+        below: dict[int, tuple[Any, _Place | None]] = {}
+        for value, place in level.values():
+            for key, item in _items(value):
+                here = (place, key)
+                if isinstance(key, str):
+                    _check_text(key, here)
+                if isinstance(item, str):
+                    _check_text(item, here)
+                elif isinstance(item, Mapping | list | tuple | BaseModel):
+                    below[id(item)] = (item, here)
+        level, depth = below, depth + 1
+
+
+def _items(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, Mapping):
+        return value.items()
+    if isinstance(value, list | tuple):
+        return enumerate(value)
+    if isinstance(value, BaseModel):
+        return ((name, getattr(value, name)) for name in type(value).model_fields)
+    return ()
+
+
+def _check_text(text: str, place: _Place) -> None:
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        steps: list[str | int] = []
+        link: _Place | None = place
+        while link is not None:
+            link, step = link
+            steps.append(step)
+        raise FormatError(
+            f"a lone surrogate at character {error.start} of the string",
+            code="text-encoding",
+            pointer=join_pointer("", *reversed(steps)).encode("utf-8", "replace").decode(),
+            expected="Unicode text",
+        ) from None

@@ -1,0 +1,37 @@
+"""A set of texts that are looked for all at once: triggers, excludes and ends against each other.
+
+Looking is by length, so thousands of triggers cost about as much as one; many long texts of many
+lengths would not, therefore every look-up is charged before it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+
+class TextSet:
+    """Non-empty texts; `charge` is told the work of a look-up before it is done."""
+
+    def __init__(self, texts: Iterable[str], charge: Callable[[int], None]) -> None:
+        self._texts = frozenset(texts)
+        self._lengths = sorted({len(text) for text in self._texts})
+        self._charge = charge
+
+    def prefixes_of(self, text: str) -> list[str]:
+        """Those of the texts that `text` starts with, shortest first."""
+        lengths = [length for length in self._lengths if length <= len(text)]
+        self._charge(sum(_SLICE_WORK + length // 8 for length in lengths))
+        return [text[:length] for length in lengths if text[:length] in self._texts]
+
+    def first_inside(self, text: str) -> str | None:
+        """The one of the texts that occurs in `text` and is complete first."""
+        lengths = [length for length in self._lengths if length <= len(text)]
+        self._charge(len(text) * sum(_SLICE_WORK + length // 8 for length in lengths))
+        for end in range(1, len(text) + 1):
+            for length in lengths:
+                if length <= end and text[end - length : end] in self._texts:
+                    return text[end - length : end]
+        return None
+
+
+_SLICE_WORK = 8

@@ -1,0 +1,74 @@
+"""Lowering gives each format its meaning: the reference matcher agrees with the table."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from support.reference_matcher import accepts
+from support.tag_cases import TAG_CASES, TagCase, const, seq, tag, text, triggered
+
+from structag.grammar.builder import GrammarBuilder
+from structag.grammar.expressions import Grammar, Literal, Mark
+from structag.tags.lower import lower_format
+from structag.tags.parse import parse_format
+
+
+def lowered(format: object) -> Grammar:
+    builder = GrammarBuilder()
+    document = parse_format({"type": "structural_tag", "format": format})
+    return builder.build(lower_format(document, builder))
+
+
+@pytest.mark.parametrize("case", TAG_CASES, ids=lambda case: case.name)
+def test_table(case: TagCase) -> None:
+    grammar = lowered(case.format)
+
+    assert [t for t in case.accept if not accepts(grammar, t.encode())] == []
+    assert [t for t in case.reject if accepts(grammar, t.encode())] == []
+
+
+@pytest.mark.parametrize(
+    ("end", "excludes"),
+    [("aa", ()), ("ab", ()), ("aba", ()), ("aab", ("b",)), ("ab", ("a",)), ("ba", ("aa", "bb"))],
+)
+def test_only_the_text_is_searched_for_ends_and_excludes(
+    end: str, excludes: tuple[str, ...]
+) -> None:
+    grammar = lowered(tag("", text(*excludes), end))
+    for length in range(7):
+        for letters in itertools.product("ab", repeat=length):
+            word = "".join(letters)
+            body = word[: -len(end)]
+            right = word.endswith(end) and not any(p in body for p in (end, *excludes))
+
+            assert accepts(grammar, word.encode()) == right, word
+
+
+def test_every_format_is_marked_with_its_pointer() -> None:
+    grammar = lowered(seq(const("a"), triggered(["<"], [tag("<x", text(), ">")])))
+    labels = {node.label for node in grammar.nodes if isinstance(node, Mark)}
+
+    assert labels == {
+        "/format",
+        "/format/elements/0",
+        "/format/elements/1",
+        "/format/elements/1/tags/0",
+        "/format/elements/1/tags/0/content",
+    }
+
+
+def test_markers_may_be_spelled_with_control_tokens() -> None:
+    grammar = lowered(seq(const("a"), tag("<x>", const("b"), "</x>")))
+    literals = [node for node in grammar.nodes if isinstance(node, Literal)]
+
+    assert literals
+    assert all(node.marker for node in literals)
+
+
+def test_deep_nesting_needs_no_stack() -> None:
+    format: object = const("x")
+    for _ in range(500):
+        format = {"type": "optional", "content": format}
+
+    assert lowered(format).nodes
