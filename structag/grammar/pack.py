@@ -55,8 +55,8 @@ from structag.grammar.expressions import (
     Tokens,
     Transparent,
     Unordered,
-    children,
 )
+from structag.grammar.properties import reachable_nodes
 from structag.grammar.utf8 import CodePointRanges, Utf8Tree, utf8_tree
 
 VERSION = 1
@@ -89,44 +89,19 @@ KINDS: dict[type, int] = {
 def pack_grammar(grammar: Grammar) -> tuple[bytes, bytes]:
     """The program and the pool of `grammar`.  Linear; about a microsecond per expression."""
     flags = reachable_nodes(grammar)
-    rules = [i for i, node in enumerate(grammar.nodes) if flags[i] and type(node) is Rule]
-    rule_refs = sorted(rules, key=lambda ref: grammar.nodes[ref][0])
-    rule_numbers = {grammar.nodes[ref][0]: number for number, ref in enumerate(rule_refs)}
+    used = [
+        n.index for n, flag in zip(grammar.nodes, flags, strict=True) if flag and type(n) is Rule
+    ]
+    rule_numbers = {index: number for number, index in enumerate(sorted(used))}
     writer = _Writer(rule_numbers)
     writer.write_nodes(grammar.nodes, flags)
     at = writer.at
-    words = array("i", (VERSION, writer.count, len(rule_refs), at[grammar.root]))
+    words = array("i", (VERSION, writer.count, len(rule_numbers), at[grammar.root]))
     words.extend(writer.words)
     words.extend([at[grammar.rules[index][1]] for index in rule_numbers])
     if sys.byteorder == "big":
         words.byteswap()
     return words.tobytes(), bytes(writer.pool)
-
-
-def reachable_nodes(grammar: Grammar) -> bytearray:
-    """1 for every expression that the root refers to, directly or through rules; else 0."""
-    nodes = grammar.nodes
-    flags = bytearray(len(nodes))
-    flags[grammar.root] = 1
-    pending = [grammar.root]
-    while pending:
-        node = nodes[pending.pop()]
-        kind = type(node)
-        if kind is Literal or kind is Chars or kind is Bytes:
-            continue
-        if kind is Seq or kind is Alt:
-            refs = node[0]
-        elif kind is Repeat:
-            refs = node[:1]
-        elif kind is Rule:
-            refs = (grammar.rules[node[0]][1],)
-        else:
-            refs = children(node)
-        for ref in refs:
-            if not flags[ref]:
-                flags[ref] = 1
-                pending.append(ref)
-    return flags
 
 
 class _Writer:
@@ -146,29 +121,28 @@ class _Writer:
             if not flags[i]:
                 at.append(-1)
                 continue
-            kind = type(node)
-            if kind is Seq or kind is Alt:
-                parts = node[0]
-                words += (5 if kind is Seq else 6, len(parts))
+            if isinstance(node, Seq | Alt):
+                parts = node.parts
+                words += (5 if isinstance(node, Seq) else 6, len(parts))
                 words += [at[ref] for ref in parts]
-            elif kind is Literal:
-                data = node[0]
+            elif isinstance(node, Literal):
+                data = node.data
                 if data not in texts:
                     texts[data] = len(pool)
                     pool += data
                 words += (3, 2, texts[data], len(data))
-            elif kind is Chars:
-                self._write_chars(node[0])
+            elif isinstance(node, Chars):
+                self._write_chars(node.ranges)
                 continue
-            elif kind is Repeat:
-                high = node[2]
-                words += (7, 3, at[node[0]], node[1], -1 if high is None else high)
-            elif kind is Mark:
-                at.append(at[node[1]])
+            elif isinstance(node, Repeat):
+                high = -1 if node.max is None else node.max
+                words += (7, 3, at[node.child], node.min, high)
+            elif isinstance(node, Mark):
+                at.append(at[node.child])
                 continue
             else:
                 arguments = self._arguments(node)
-                words += (KINDS[kind], len(arguments))
+                words += (KINDS[type(node)], len(arguments))
                 words += arguments
             at.append(self.count)
             self.count += 1

@@ -44,7 +44,7 @@ def test_every_kind_is_written_as_documented() -> None:
         b.tally([(a, 1, None), (z, 0, 4)], 2, 8, z),
     ]
     nodes, bodies, root, pool = read(b.build(b.seq(*parts)))
-    at = {tuple([kind, *arguments]): i for i, (kind, arguments) in enumerate(nodes)}
+    at = {(kind, *arguments): i for i, (kind, arguments) in enumerate(nodes)}
 
     assert bodies == []
     assert pool == b"azzq"

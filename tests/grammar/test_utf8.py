@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_sequences_are_sorted_and_share_prefixes() -> None:
     sequences = utf8_sequences(normal)
 
     assert list(sequences) == sorted(sequences)
-    for a, b in zip(sequences, sequences[1:], strict=False):
+    for a, b in pairwise(sequences):
         assert a[0] == b[0] or a[0][1] < b[0][0]
 
 
@@ -67,4 +68,4 @@ def test_byte_ranges_of_random_sets() -> None:
         runs = byte_ranges(members)
         listed = [b for low, high in runs for b in range(low, high + 1)]
         assert listed == [b for b in range(256) if members >> b & 1]
-        assert all(a[1] + 1 < b[0] for a, b in zip(runs, runs[1:], strict=False))
+        assert all(a[1] + 1 < b[0] for a, b in pairwise(runs))
