@@ -1,8 +1,8 @@
 """Does a vocabulary agree with its tokenizer?  Token bytes against the tokenizer's own text.
 
 For each sample, the bytes of the encoded tokens, joined, must be the sample or what the tokenizer
-decodes to (normalising tokenizers change the text).  A single space more or less at the start is
-agreement: SentencePiece tokenizers put one there and take it away again.
+decodes to (normalising tokenizers change the text).  One space more at the start is agreement:
+SentencePiece tokenizers put it there, and take it away again from the decoded text.
 """
 
 from __future__ import annotations
@@ -88,8 +88,7 @@ def _disagreement(
             return Disagreement(sample, token_ids, decoded, actual, len(actual), token_id, problem)
         parts.append(_text(vocabulary, token_id))
     actual = b"".join(parts)
-    same_start = actual.removeprefix(b" ")
-    if any(same_start == text.removeprefix(b" ") for text in (sample.encode(), decoded)):
+    if any(actual in (text, b" " + text) for text in (sample.encode(), decoded)):
         return None
     offset = _first_difference(decoded, actual)
     return Disagreement(

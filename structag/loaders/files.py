@@ -48,8 +48,15 @@ def read_json_object(path: FilePath, *, expected: str) -> dict[str, Any]:
     data = read_file(path, expected=expected)
     try:
         value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise damaged(path, f"is not JSON ({str(error)[:60]})", expected=expected) from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise damaged(path, f"is not JSON at {place}", expected=expected) from None
+    except UnicodeDecodeError:
+        raise damaged(path, "is not UTF-8", expected=expected) from None
+    except (ValueError, RecursionError):
+        raise damaged(
+            path, "holds a number too long or nests too deep", expected=expected
+        ) from None
     if not isinstance(value, dict):
         raise damaged(path, "holds no JSON object", expected=expected)
     return value

@@ -1,7 +1,7 @@
 """A Hugging Face tokenizer object -> token table.
 
 Takes what is at hand: a fast tokenizer of transformers or a `tokenizers.Tokenizer` (their
-sections and vocabulary, without serialising the merges), a slow one over SentencePiece
+sections and vocabulary), a slow one over SentencePiece
 (`sp_model`), or one over tiktoken.  Objects are told apart by what they offer, so that neither
 package is imported; no reference to the tokenizer is kept.
 """
@@ -16,7 +16,17 @@ from structag.errors import VocabularyError
 from structag.loaders.sentencepiece_model import table_of_model
 from structag.loaders.tiktoken_ranks import is_encoding, table_of_encoding
 from structag.loaders.token_table import TokenTable
-from structag.loaders.tokenizer_json import stop_tokens_beside, table_of_pieces
+from structag.loaders.tokenizer_json import stop_tokens_beside, table_of_sections
+
+_SECTIONS = ("decoder", "pre_tokenizer", "normalizer")
+
+# What decides over a BPE model's bytes.  Its state would hold the merges too, and take seconds.
+_BPE_SETTINGS = (
+    "byte_fallback",
+    "unk_token",
+    "continuing_subword_prefix",
+    "end_of_word_suffix",
+)
 
 _STOP_HINT = (
     "pass stop_token_ids (transformers: `model.generation_config.eos_token_id`, one id or several)"
@@ -48,42 +58,28 @@ def table_of_tokenizer(tokenizer: Any) -> TokenTable:
 
 
 def _table_of_backend(backend: Any) -> TokenTable:
-    sections = {
-        name: _section(getattr(backend, name, None))
-        for name in ("decoder", "pre_tokenizer", "normalizer")
-    }
+    sections = {name: _section(getattr(backend, name, None)) for name in _SECTIONS}
     model = backend.model
-    settings = {
-        name: getattr(model, name, None)
-        for name in (
-            "byte_fallback",
-            "unk_token",
-            "continuing_subword_prefix",
-            "end_of_word_suffix",
-        )
-    }
-    vocabulary: dict[str, int] = backend.get_vocab(with_added_tokens=False)
-    unknown = settings["unk_token"]
-    added = [
-        (token_id, token.content, bool(token.special))
+    if type(model).__name__ == "BPE":
+        settings = {name: getattr(model, name, None) for name in _BPE_SETTINGS}
+        vocabulary = backend.get_vocab(with_added_tokens=False)
+        sections["model"] = {"type": "BPE", "vocab": vocabulary, **settings}
+    else:
+        sections["model"] = _section(model)
+    sections["added_tokens"] = [
+        {"id": token_id, "content": token.content, "special": token.special}
         for token_id, token in backend.get_added_tokens_decoder().items()
     ]
-    return table_of_pieces(
-        {**sections, "model": {**settings, "type": type(model).__name__}},
-        vocabulary.items(),
-        added,
-        vocabulary.get(unknown) if isinstance(unknown, str) else None,
-    )
+    return table_of_sections(sections)
 
 
 def _section(component: Any) -> Any:
     """A component's section of tokenizer.json; its pickled state is that JSON."""
     if component is None:
         return None
-    state = component.__getstate__()
     try:
-        return json.loads(state)
-    except (TypeError, ValueError):
+        return json.loads(component.__getstate__())
+    except Exception:
         raise VocabularyError(
             f"{type(component).__name__} does not say how it works",
             code="vocabulary-kind",
@@ -95,6 +91,7 @@ def _section(component: Any) -> Any:
 def _table_of_slow(tokenizer: Any) -> TokenTable:
     sp_model = getattr(tokenizer, "sp_model", None)
     if sp_model is not None and hasattr(sp_model, "serialized_model_proto"):
+        _refuse_moved_ids(tokenizer, sp_model)
         table = table_of_model(sp_model.serialized_model_proto(), "sp_model")
     else:
         inner = (getattr(tokenizer, name, None) for name in ("tokenizer", "model", "encoder"))
@@ -112,3 +109,16 @@ def _table_of_slow(tokenizer: Any) -> TokenTable:
     for token_id, token in getattr(tokenizer, "added_tokens_decoder", {}).items():
         table.add_token(token_id, str(token.content), special=bool(token.special))
     return table
+
+
+def _refuse_moved_ids(tokenizer: Any, sp_model: Any) -> None:
+    """Some tokenizers (those of fairseq) move the ids of their SentencePiece model."""
+    size = sp_model.get_piece_size()
+    for token_id in range(size // 2, size, size // 16 + 1):
+        if tokenizer.convert_ids_to_tokens(token_id) != sp_model.id_to_piece(token_id):
+            raise VocabularyError(
+                f"{type(tokenizer).__name__} does not keep the ids of its SentencePiece model",
+                code="vocabulary-kind",
+                expected="a tokenizer whose ids are those of its model",
+                hint="use the fast tokenizer",
+            )

@@ -1,13 +1,13 @@
 """tokenizer.json (Hugging Face) -> token table, without the `tokenizers` package.
 
-`table_of_sections` does the work for `huggingface` too.  Beside the file, tokenizer_config.json
+`table_of_sections` serves `huggingface` too.  Beside the file, tokenizer_config.json
 may mark more added tokens as special, and together with generation_config.json it names the stop
 tokens; config.json is asked only when neither does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ def read_tokenizer_json(path: FilePath) -> TokenTable:
     file = _find(Path(path))
     sections = read_json_object(file, expected=_EXPECTED)
     try:
-        table = _table_of_file(sections)
+        table = table_of_sections(sections)
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         if isinstance(error, VocabularyError):
             raise
@@ -49,27 +49,25 @@ def read_tokenizer_json(path: FilePath) -> TokenTable:
     return table
 
 
-def table_of_pieces(
-    sections: Mapping[str, Any],
-    pieces: Iterable[tuple[str, int]],
-    added: Iterable[tuple[int, str, bool]],
-    unknown_id: int | None,
-) -> TokenTable:
-    """The table of a model's (piece, id) and the (id, content, special) added to them.
+def table_of_sections(sections: Mapping[str, Any]) -> TokenTable:
+    """The table of the top-level sections of a tokenizer.json; no stop tokens are set.
 
     The unknown token is a control token, whether added or not: no text spells it.
 
     Raises:
         VocabularyError: the tokens spell no exact bytes (``vocabulary-kind``), or an id is out
             of range (``vocabulary-value``).
+        TypeError, KeyError: the sections are not laid out as they should be.
     """
     decoder = piece_decoder(sections)
+    pieces, unknown_id = _pieces(sections["model"])
     bytes_of = decoder.ordinary
     table = TokenTable.of_ordinary({token_id: bytes_of(piece) for piece, token_id in pieces})
     table.stop_hint = _STOP_HINT
-    for token_id, content, special in added:
+    for entry in sections.get("added_tokens") or ():
+        content, special = entry["content"], bool(entry.get("special"))
         text = None if special else decoder.added(content)
-        table.add_token(token_id, content, special=special, text=text)
+        table.add_token(entry["id"], content, special=special, text=text)
     if unknown_id is not None and unknown_id < len(table.kinds):
         table.add_token(unknown_id, table.contents.get(unknown_id, "<unk>"), special=True)
     return table
@@ -115,10 +113,10 @@ def _find(path: Path) -> Path:
     return file
 
 
-def _table_of_file(sections: Mapping[str, Any]) -> TokenTable:
-    model = sections["model"]
+def _pieces(model: Mapping[str, Any]) -> tuple[Collection[tuple[str, int]], int | None]:
+    """The (piece, id) of the model's vocabulary, and the id of its unknown token."""
     vocabulary = model["vocab"]
-    pieces: Iterable[tuple[str, int]]
+    pieces: Collection[tuple[str, int]]
     if isinstance(vocabulary, list):
         pieces = [(entry[0], token_id) for token_id, entry in enumerate(vocabulary)]
         unknown_id = model.get("unk_id")
@@ -127,11 +125,7 @@ def _table_of_file(sections: Mapping[str, Any]) -> TokenTable:
         unknown_id = vocabulary.get(model.get("unk_token"))
     if not all(type(piece) is str and type(token_id) is int for piece, token_id in pieces):
         raise TypeError("`model.vocab` does not map strings to integers")
-    added = [
-        (entry["id"], entry["content"], bool(entry.get("special")))
-        for entry in sections.get("added_tokens") or ()
-    ]
-    return table_of_pieces(sections, pieces, added, unknown_id)
+    return pieces, unknown_id
 
 
 def _mark_special(table: TokenTable, config: Mapping[str, Any]) -> None:
