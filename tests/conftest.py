@@ -1,0 +1,38 @@
+"""Settings of the test run: Hypothesis profiles, markers, and where large test data lies.
+
+Environment:
+    STRUCTAG_DATA: folder with large third-party test data; tests that need it skip without.
+    STRUCTAG_EXAMPLES: Hypothesis examples for each property, where a test does not say itself.
+    STRUCTAG_SANITIZED: set when the core runs under sanitizers; time limits are skipped then.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Shared machines are slow now and then; a property is about values, never about time.
+settings.register_profile(
+    "structag",
+    deadline=None,
+    max_examples=int(os.environ.get("STRUCTAG_EXAMPLES", "100")),
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("structag")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes over ten seconds; left out under sanitizers")
+    config.addinivalue_line("markers", "timing: asserts a time; skipped under sanitizers")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if "STRUCTAG_SANITIZED" not in os.environ:
+        return
+    skip = pytest.mark.skip(reason="times mean nothing under sanitizers")
+    for item in items:
+        if item.get_closest_marker("timing") is not None:
+            item.add_marker(skip)
