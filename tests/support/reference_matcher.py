@@ -1,0 +1,367 @@
+"""A slow, obvious matcher: the definitions of `structag.grammar.expressions`, once more.
+
+It is the oracle of the property tests and must never be used for anything else.  For every suffix
+of the input, from the shortest to the whole, it says which prefixes of that suffix belong to which
+expression (`ReferenceMatcher.ends`).  Rules are solved by iterating to the least fixpoint, which
+takes left recursion and nullable loops in its stride.  `Not` is a set difference, `Encoded` decodes
+every prefix with the decoders of `support.reference_codecs`, `Scan` and `NoOccurrence` search.
+Only `Erase` needs more than prefixes, because its operands must agree on one placement of the
+marks: `support.reference_erase` steps them through the bytes with every placement at once.
+
+Symbols are integers: a byte ``b`` is ``b``, or ``b | STARTS`` where it is the first of a token;
+token id ``t`` is ``-1 - t``.  Text input has no token starts, so that no `Budget` counts it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from support.reference_codecs import CODECS, decode_utf8
+from support.reference_erase import Eraser
+
+from structag.grammar.expressions import (
+    Alt,
+    And,
+    Assertion,
+    Budget,
+    Bytes,
+    Chars,
+    Empty,
+    Encoded,
+    Epsilon,
+    Erase,
+    Grammar,
+    Literal,
+    Mark,
+    NoOccurrence,
+    Not,
+    Ref,
+    Repeat,
+    Rule,
+    Scan,
+    Seq,
+    Tally,
+    Tokens,
+    Transparent,
+    Unordered,
+    children,
+)
+
+STARTS = 1 << 8
+Symbols = tuple[int, ...]
+Ends = frozenset[int]
+NOWHERE: Ends = frozenset()
+
+
+class TokenTable(NamedTuple):
+    """What the oracle knows of a vocabulary.
+
+    Attributes:
+        contents: the content of every token by id; empty for ids that are no token.
+        control: ids that never match text.
+        stop: ids that end the output.
+    """
+
+    contents: tuple[bytes, ...] = ()
+    control: frozenset[int] = frozenset()
+    stop: frozenset[int] = frozenset()
+
+    def is_usable(self, token: int) -> bool:
+        """Whether `token` is in the universe of negated `Tokens`."""
+        known = 0 <= token < len(self.contents)
+        return (
+            known and token not in self.stop and (bool(self.contents[token]) or self.is_id(token))
+        )
+
+    def is_id(self, token: int) -> bool:
+        """Whether `token` is a control token."""
+        return token in self.control
+
+    def readings(self, token: int) -> Iterator[Symbols]:
+        """The ways to read `token`: its bytes, unless it is a control token; its id."""
+        content = self.contents[token]
+        if content and not self.is_id(token):
+            yield (content[0] | STARTS, *content[1:])
+        yield (-1 - token,)
+
+
+class Suffix:
+    """The rest of an input from some place on, with what is already known about it."""
+
+    def __init__(self, symbols: Symbols, rest: Suffix | None) -> None:
+        self.symbols = symbols
+        self.tails: list[Suffix] = [self, *(rest.tails if rest else ())]
+        self.rules: dict[int, Ends] = {}
+        self.memo: dict[Ref, Ends] = {}
+        self.lasting: dict[Ref, Ends] = {}
+        stop = next((k for k, x in enumerate(symbols) if x < 0), len(symbols))
+        self.bytes = bytes(x & 255 for x in symbols[:stop])
+
+    @cached_property
+    def text_lengths(self) -> Ends:
+        """The lengths of the prefixes that are valid UTF-8."""
+        lengths = range(len(self.bytes) + 1)
+        return frozenset(k for k in lengths if decode_utf8(self.bytes[:k]) is not None)
+
+
+class ReferenceMatcher:
+    """Decides membership in the language of one grammar, by the definitions."""
+
+    def __init__(self, grammar: Grammar, tokens: TokenTable | None = None) -> None:
+        self.grammar = grammar
+        self.nodes = grammar.nodes
+        self.token_table = tokens or TokenTable()
+        self._suffixes: dict[Symbols, Suffix] = {}
+        self._erasers: dict[Ref, Eraser] = {}
+        self._depends = _rule_dependent(grammar)
+
+    def accepts(self, data: bytes) -> bool:
+        """Whether the text input `data` belongs to the language."""
+        return self.derives(self.grammar.root, tuple(data))
+
+    def accepts_tokens(self, token_ids: Sequence[int]) -> bool:
+        """Whether some reading of the tokens belongs to the language."""
+        choices = [list(self.token_table.readings(token)) for token in token_ids]
+        return any(
+            self.derives(self.grammar.root, tuple(itertools.chain(*reading)))
+            for reading in itertools.product(*choices)
+        )
+
+    def derives(self, ref: Ref, symbols: Symbols) -> bool:
+        """Whether exactly `symbols` belongs to expression `ref`."""
+        return len(symbols) in self.ends(ref, self.suffix(symbols))
+
+    def suffix(self, symbols: Symbols) -> Suffix:
+        """`symbols` with the rules solved at each of its places."""
+        rest: Suffix | None = None
+        for start in range(len(symbols), -1, -1):
+            piece = symbols[start:]
+            found = self._suffixes.get(piece)
+            if found is None:
+                found = self._suffixes[piece] = Suffix(piece, rest)
+                self._solve_rules(found)
+            rest = found
+        assert rest is not None
+        return rest
+
+    def _solve_rules(self, place: Suffix) -> None:
+        place.rules = dict.fromkeys(range(len(self.grammar.rules)), NOWHERE)
+        while True:
+            place.memo = {}
+            solved = {
+                index: self.ends(body, place) for index, (_, body) in enumerate(self.grammar.rules)
+            }
+            if solved == place.rules:
+                return
+            place.rules = solved
+
+    def ends(self, ref: Ref, place: Suffix) -> Ends:
+        """The lengths of the prefixes of `place` that belong to expression `ref`."""
+        memo = place.memo if ref in self._depends else place.lasting
+        found = memo.get(ref)
+        if found is None:
+            found = memo[ref] = frozenset(self._ends(ref, place))
+        return found
+
+    def _ends(self, ref: Ref, place: Suffix) -> Iterable[int]:
+        match self.nodes[ref]:
+            case Empty() | Assertion():
+                return ()
+            case Epsilon():
+                return (0,)
+            case Bytes(members):
+                return (1,) if place.bytes and members >> place.bytes[0] & 1 else ()
+            case Literal(data, marker):
+                return self._spelled(data, place.symbols, marker)
+            case Chars(ranges):
+                return self._char_ends(ranges, place)
+            case Seq(parts):
+                ends: Iterable[int] = (0,)
+                for part in parts:
+                    ends = self._after(part, place, ends)
+                return ends
+            case Alt(parts):
+                return NOWHERE.union(*(self.ends(part, place) for part in parts))
+            case And(parts):
+                return frozenset.intersection(*(self.ends(part, place) for part in parts))
+            case Not(child):
+                return place.text_lengths - self.ends(child, place)
+            case Repeat(child, low, high):
+                return self._repeat_ends(child, low, high, place)
+            case Rule(index):
+                return place.rules[index]
+            case Mark(_, child) | Transparent(child):
+                return self.ends(child, place)
+            case Encoded(codec, child):
+                return self._encoded_ends(CODECS[codec], child, place)
+            case NoOccurrence(patterns):
+                lengths = place.text_lengths
+                return (k for k in lengths if not any(p in place.bytes[:k] for p in patterns))
+            case Scan() as node:
+                return self._scan_ends(node, place)
+            case Erase(count, child):
+                return self._eraser(ref, child, count).ends(place.symbols)
+            case Tokens(ids, negated):
+                return self._token_ends(ids, negated, place)
+            case Budget(child, max_tokens):
+                ends = self.ends(child, place)
+                return (k for k in ends if count_starts(place.symbols[:k]) <= max_tokens)
+            case Unordered() as node:
+                return self._unordered_ends(node, place)
+            case Tally() as node:
+                return self._tally_ends(node, place)
+
+    def _after(self, ref: Ref, place: Suffix, starts: Iterable[int]) -> set[int]:
+        """Where `ref` can end when it begins at any of `starts`."""
+        return {start + k for start in starts for k in self.ends(ref, place.tails[start])}
+
+    def _char_ends(self, ranges: Sequence[tuple[int, int]], place: Suffix) -> Iterator[int]:
+        for length in range(1, 5):
+            text = decode_utf8(place.bytes[:length]) if length <= len(place.bytes) else None
+            if text is not None and len(text) == 1:
+                if any(low <= ord(text) <= high for low, high in ranges):
+                    yield length
+                return
+
+    def _repeat_ends(self, child: Ref, low: int, high: int | None, place: Suffix) -> set[int]:
+        reached: set[int] = {0}
+        found: set[int] = {0} if low == 0 else set()
+        for count in itertools.count(1):
+            previous = reached
+            if high is not None and count > high:
+                break
+            reached = self._after(child, place, reached)
+            if reached == previous:  # and so it stays, at any higher count
+                return found | reached
+            if count >= low:
+                found |= reached
+        return found
+
+    def _encoded_ends(
+        self, decode: Callable[[str], str | None], child: Ref, place: Suffix
+    ) -> Iterator[int]:
+        for length in place.text_lengths:
+            text = decode(place.bytes[:length].decode("utf-8"))
+            if text is not None and self.derives(child, tuple(text.encode("utf-8"))):
+                yield length
+
+    def _eraser(self, ref: Ref, child: Ref, count: int) -> Eraser:
+        if ref not in self._erasers:
+            self._erasers[ref] = Eraser(self.nodes, child, count, self.derives)
+        return self._erasers[ref]
+
+    def _token_ends(self, ids: tuple[int, ...], negated: bool, place: Suffix) -> tuple[int, ...]:
+        if not place.symbols or place.symbols[0] >= 0:
+            return ()
+        token = -1 - place.symbols[0]
+        fits = self.token_table.is_usable(token) and token not in ids if negated else token in ids
+        return (1,) if fits else ()
+
+    def _spelled(self, data: bytes, symbols: Symbols, marker: bool) -> set[int]:
+        """The lengths of the prefixes of `symbols` that spell `data`."""
+        places = {(0, 0)}  # (of data spelled, symbols used)
+        found: set[int] = set()
+        while places:
+            done, used = places.pop()
+            if done == len(data):
+                found.add(used)
+            elif used < len(symbols):
+                symbol = symbols[used]
+                content = bytes([symbol & 255])
+                if symbol < 0:
+                    content = self._marker_content(symbol) if marker else b""
+                if content and data.startswith(content, done):
+                    places.add((done + len(content), used + 1))
+        return found
+
+    def _marker_content(self, symbol: int) -> bytes:
+        token = -1 - symbol
+        return self.token_table.contents[token] if self.token_table.is_id(token) else b""
+
+    def _scan_ends(self, node: Scan, place: Suffix) -> Iterator[int]:
+        for length in range(1, len(place.symbols) + 1):
+            symbols = place.symbols[:length]
+            searched = b"".join(
+                bytes([x & 255]) if x >= 0 else self._marker_content(x) for x in symbols
+            )
+            if decode_utf8(searched) is None or any(x in searched for x in node.excludes):
+                continue
+            if any(trigger in searched[:-1] for trigger, _ in node.cases):
+                continue
+            for trigger, ref in node.cases:
+                if self._has_suffix(symbols, trigger):
+                    yield from (length + k for k in self.ends(ref, place.tails[length]))
+
+    def _has_suffix(self, symbols: Symbols, trigger: bytes) -> bool:
+        """Whether `symbols` is bytes and then a spelling of `trigger`."""
+        return any(
+            len(symbols) - start in self._spelled(trigger, symbols[start:], True)
+            for start in range(len(symbols))
+            if min(symbols[:start], default=0) >= 0
+        )
+
+    def _unordered_ends(self, node: Unordered, place: Suffix) -> Iterator[int]:
+        required = {i for i, (_, need) in enumerate(node.members) if need}
+        queue: list[tuple[Ends, bool, int]] = [(NOWHERE, False, 0)]  # members seen, any item, place
+        for seen, any_item, at in queue:  # the queue grows while it is read
+            if required <= seen:
+                yield at
+            starts = self._after(node.separator, place, {at}) if any_item else {at}
+            found = {
+                (seen | {i}, True, end)
+                for i, (ref, _) in enumerate(node.members)
+                if i not in seen
+                for end in self._after(ref, place, starts)
+            }
+            if node.rest is not None:
+                found |= {(seen, True, end) for end in self._after(node.rest, place, starts)}
+            queue.extend(found.difference(queue))
+
+    def _tally_ends(self, node: Tally, place: Suffix) -> Iterator[int]:
+        queue: list[tuple[tuple[int, ...], int]] = [((0,) * len(node.kinds), 0)]
+        for counts, at in queue:
+            total = sum(counts)
+            counted = zip(counts, node.kinds, strict=True)
+            if total >= node.min and all(have >= low for have, (_, low, _) in counted):
+                yield at
+            if node.max is not None and total == node.max:
+                continue
+            starts = self._after(node.separator, place, {at}) if total else {at}
+            found = {
+                ((*counts[:i], counts[i] + 1, *counts[i + 1 :]), end)
+                for i, (ref, _, high) in enumerate(node.kinds)
+                if high is None or counts[i] < high
+                for end in self._after(ref, place, starts)
+            }
+            queue.extend(found.difference(queue))
+
+
+def count_starts(symbols: Iterable[int]) -> int:
+    """How many of `symbols` are the first of a token.
+
+    >>> count_starts((97 | STARTS, 98, -5))
+    2
+    """
+    return sum(1 for symbol in symbols if symbol < 0 or symbol & STARTS)
+
+
+def accepts(grammar: Grammar, data: bytes) -> bool:
+    """Whether the text input `data` belongs to `grammar`."""
+    return ReferenceMatcher(grammar).accepts(data)
+
+
+def accepts_tokens(grammar: Grammar, tokens: TokenTable, token_ids: Sequence[int]) -> bool:
+    """Whether some reading of `token_ids` belongs to `grammar`."""
+    return ReferenceMatcher(grammar, tokens).accepts_tokens(token_ids)
+
+
+def _rule_dependent(grammar: Grammar) -> set[Ref]:
+    """The expressions that contain a `Rule`, whose ends change while the rules are being solved."""
+    found: set[Ref] = set()
+    for ref, node in enumerate(grammar.nodes):  # children come before parents
+        if isinstance(node, Rule) or any(child in found for child in children(node)):
+            found.add(ref)
+    return found
