@@ -1,13 +1,218 @@
-// The Python module structag._core: one bind_… function for each part of the core.
+// The Python module structag._core.  Converts, releases the GIL and raises; no logic of its own.
 
 // nanobind's own headers do not pass our warnings.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
 #pragma GCC diagnostic pop
 
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine.h"
+#include "matcher.h"
+#include "vocabulary.h"
+
+namespace nb = nanobind;
+
 namespace structag {
-void bind_apply(nanobind::module_& m);
+namespace {
+
+using Bitmask = nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu>;
+
+std::span<const std::uint8_t> Span(const nb::bytes& data) {
+  return {reinterpret_cast<const std::uint8_t*>(data.c_str()), data.size()};
+}
+
+nb::object Errors(const char* name) { return nb::module_::import_("structag.errors").attr(name); }
+
+[[noreturn]] void RaiseCode(const char* type, const char* code, const char* message,
+                            const char* expected) {
+  nb::object error = Errors(type)(message, nb::arg("code") = code, nb::arg("expected") = expected);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
+  throw nb::python_error();
+}
+
+void TranslateLimit(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const LimitReached& e) {
+    const char* what = "";
+    const char* setting = "";
+    switch (e.limit()) {
+      case Limit::kWork: what = "work in one call"; setting = "max_work"; break;
+      case Limit::kMemory: what = "memory of one grammar"; setting = "max_memory_bytes"; break;
+      case Limit::kExpressions: what = "size of a grammar"; setting = "max_expressions"; break;
+      case Limit::kNesting: what = "nesting of a grammar"; setting = "max_nesting"; break;
+    }
+    const nb::str message = nb::str("the limit on {} was reached").attr("format")(what);
+    nb::object error = Errors("LimitError")(message, nb::arg("limit") = what,
+                                            nb::arg("value") = e.value(),
+                                            nb::arg("setting") = setting);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
+  } catch (const BadProgram& e) {
+    nb::object error = Errors("GrammarError")(e.what(), nb::arg("code") = "grammar-operand");
+    PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
+  }
+}
+
+nb::bytes AsBytes(const ByteSet& set) {
+  std::string out;
+  set.ForEach([&](std::uint8_t b) { out.push_back(static_cast<char>(b)); });
+  return nb::bytes(out.data(), out.size());
+}
+
+std::shared_ptr<Vocabulary> MakeVocabulary(const std::vector<nb::bytes>& token_bytes,
+                                           const nb::bytes& kinds,
+                                           const std::vector<TokenId>& stop_token_ids) {
+  std::vector<std::string_view> views;
+  views.reserve(token_bytes.size());
+  for (const nb::bytes& b : token_bytes) views.emplace_back(b.c_str(), b.size());
+  if (kinds.size() != views.size()) throw nb::value_error("one kind per token");
+  for (std::uint8_t kind : Span(kinds)) {
+    if (kind > 3) throw nb::value_error("a token kind is 0 to 3");
+  }
+  const nb::gil_scoped_release release;
+  return std::make_shared<Vocabulary>(views, Span(kinds), stop_token_ids);
+}
+
+std::shared_ptr<Engine> MakeEngine(std::shared_ptr<Vocabulary> vocabulary, const nb::bytes& program,
+                                   const nb::bytes& text, std::uint64_t max_work,
+                                   std::uint64_t max_memory_bytes, std::uint64_t max_expressions) {
+  std::vector<std::int32_t> words(program.size() / sizeof(std::int32_t));
+  std::memcpy(words.data(), program.c_str(), words.size() * sizeof(std::int32_t));
+  Limits limits;
+  limits.max_work = max_work;
+  limits.max_memory_bytes = max_memory_bytes;
+  limits.max_expressions = max_expressions;
+  const std::string_view view(text.c_str(), text.size());
+  const nb::gil_scoped_release release;
+  return std::make_shared<Engine>(std::move(vocabulary), words, view, limits);
+}
+
+bool FillMask(Matcher& matcher, const Bitmask& bitmask, std::int64_t index) {
+  const std::size_t words = matcher.engine()->vocabulary().MaskWords();
+  const bool is_row = bitmask.ndim() == 1;
+  const std::size_t rows = is_row ? 1 : bitmask.ndim() == 2 ? bitmask.shape(0) : 0;
+  const std::size_t width = rows == 0 ? 0 : bitmask.shape(is_row ? 0 : 1);
+  if (rows == 0 || width < words) {
+    RaiseCode("MatcherError", "bitmask-shape", "the bitmask is too small for the vocabulary",
+              "int32[rows, ceil(vocabulary size / 32)]");
+  }
+  if (index < 0 || static_cast<std::size_t>(index) >= rows) {
+    RaiseCode("MatcherError", "bitmask-shape", "the row index is out of range",
+              "0 <= index < rows of the bitmask");
+  }
+  auto* data = reinterpret_cast<std::uint32_t*>(bitmask.data()) +
+               static_cast<std::size_t>(index) * width;
+  const nb::gil_scoped_release release;
+  return matcher.FillMask({data, width});
+}
+
+void Rollback(Matcher& matcher, std::int64_t count) {
+  if (count < 0 || !matcher.Rollback(static_cast<std::size_t>(count))) {
+    RaiseCode("MatcherError", "matcher-state", "there are fewer entries to roll back",
+              "0 <= count <= entries accepted");
+  }
+}
+
+void BindVocabulary(nb::module_& m) {
+  nb::class_<Vocabulary>(m, "Vocabulary")
+      .def("__init__",
+           [](nb::handle, const nb::args&) { throw nb::type_error("use make_vocabulary"); })
+      .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes);
+  m.def("make_vocabulary", &MakeVocabulary, nb::arg("token_bytes"), nb::arg("kinds"),
+        nb::arg("stop_token_ids"));
+}
+
+void BindEngine(nb::module_& m) {
+  nb::class_<Engine>(m, "Engine")
+      .def_prop_ro("is_empty", [](const Engine& e) { return e.start() == StatePool::kDead; })
+      .def_prop_ro("looks_ahead", &Engine::looks_ahead)
+      .def_prop_ro("needed_bytes", [](const Engine& e) { return AsBytes(e.needed_bytes()); })
+      .def("is_spellable",
+           [](Engine& e) {
+             const nb::gil_scoped_release release;
+             const Engine::Call call(e);
+             return e.IsViable(e.start());
+           })
+      .def("stats", [](const Engine& e) {
+        const Engine::Stats s = e.stats();
+        nb::dict out;
+        out["expressions"] = s.expressions;
+        out["states"] = s.states;
+        out["masks"] = s.masks;
+        out["memory_bytes"] = s.memory_bytes;
+        return out;
+      });
+  m.def("make_engine", &MakeEngine, nb::arg("vocabulary"), nb::arg("program"), nb::arg("text"),
+        nb::arg("max_work"), nb::arg("max_memory_bytes"), nb::arg("max_expressions"));
+}
+
+void BindMatcher(nb::module_& m) {
+  using Release = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<Matcher>(m, "Matcher")
+      .def(nb::init<std::shared_ptr<Engine>, std::vector<TokenId>>(), nb::arg("engine"),
+           nb::arg("stop_token_ids"))
+      .def("accept_token", &Matcher::AcceptToken, nb::arg("id"), Release())
+      .def("accept_bytes",
+           [](Matcher& self, const nb::bytes& data) {
+             const std::span<const std::uint8_t> bytes = Span(data);
+             const nb::gil_scoped_release release;
+             return self.AcceptBytes(bytes);
+           })
+      .def("validate_tokens",
+           [](Matcher& self, const std::vector<TokenId>& ids) {
+             const nb::gil_scoped_release release;
+             return self.ValidateTokens(ids);
+           })
+      .def("fill_mask", &FillMask, nb::arg("bitmask"), nb::arg("index"))
+      .def("rollback", &Rollback, nb::arg("count"))
+      .def("reset", &Matcher::Reset)
+      .def("fork", [](const Matcher& self) { return new Matcher(self); },
+           nb::rv_policy::take_ownership)
+      .def("is_complete", &Matcher::IsComplete)
+      .def("is_terminated", &Matcher::IsTerminated)
+      .def("history_size", &Matcher::HistorySize)
+      .def("allowed_bytes",
+           [](Matcher& self) {
+             ByteSet allowed;
+             {
+               const nb::gil_scoped_release release;
+               allowed = self.AllowedBytes();
+             }
+             return AsBytes(allowed);
+           })
+      .def("find_jump_forward", [](Matcher& self) {
+        std::string text;
+        {
+          const nb::gil_scoped_release release;
+          text = self.FindJumpForward();
+        }
+        return nb::bytes(text.data(), text.size());
+      });
+}
+
+}  // namespace
+
+void bind_apply(nb::module_& m);
+
 }  // namespace structag
 
-NB_MODULE(_core, m) { structag::bind_apply(m); }
+NB_MODULE(_core, m) {
+  nb::register_exception_translator(structag::TranslateLimit);
+  structag::BindVocabulary(m);
+  structag::BindEngine(m);
+  structag::BindMatcher(m);
+  structag::bind_apply(m);
+  m.def("fail_after",
+        [](std::optional<std::int64_t> charges) { structag::Meter::FailAfter(charges.value_or(-1)); },
+        nb::arg("charges").none(),
+        "Fault injection for tests: the n-th unit of work on this thread fails; None turns it off.");
+}

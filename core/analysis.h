@@ -1,0 +1,16 @@
+// Judges the grammar's own expressions, once, after reading: which derive the empty string, which
+// derive anything at all, and in which order a closure may expand them.
+#pragma once
+
+#include "expressions.h"
+#include "liveness.h"
+#include "meter.h"
+
+namespace structag {
+
+// Sets nullable, productive and rank of every expression in `pool` and seals it.  Throws BadProgram
+// where a rule is its own left corner, a repeat's child or a list's member is nullable, or regular
+// expressions are nested too deep.
+void AnalyzeGrammar(ExprPool& pool, Deriver& deriver, Liveness& liveness, Meter& meter);
+
+}  // namespace structag

@@ -1,0 +1,77 @@
+// Continuations: what follows a term.  A continuation is an interned map from a tail (an expression
+// to go on with) to the continuation after it, and says whether the grammar may end here.  Equal
+// tails are merged, so that ambiguity makes a graph instead of exponentially many stacks
+// (M. Tomita's graph-structured stack).
+//
+// All operations are iterative in the depth of the stack and memoised.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "expressions.h"
+#include "hash.h"
+#include "list_pool.h"
+#include "meter.h"
+
+namespace structag {
+
+struct Frame {
+  ExprId tail;
+  ContinuationId next;
+};
+
+class ContinuationPool {
+ public:
+  static constexpr ContinuationId kNothing{0};  // no way on: the empty map
+  static constexpr ContinuationId kEnd{1};      // the grammar may end here, and nothing else
+
+  ContinuationPool(ExprPool& exprs, Meter& meter);
+
+  bool MayEnd(ContinuationId id) const noexcept { return nodes_[Raw(id)].may_end; }
+  // Whether a budget's region is open somewhere below.
+  bool HasBudget(ContinuationId id) const noexcept { return nodes_[Raw(id)].has_budget; }
+  std::size_t FrameCount(ContinuationId id) const noexcept {
+    return lists_[nodes_[Raw(id)].frames].size() / 2;
+  }
+  Frame FrameAt(ContinuationId id, std::size_t i) const noexcept {
+    const auto words = lists_[nodes_[Raw(id)].frames];
+    return {ExprId{words[2 * i]}, ContinuationId{words[2 * i + 1]}};
+  }
+
+  // First `tail`, then `next`.
+  ContinuationId Push(ExprId tail, ContinuationId next);
+  // Either of the two.
+  ContinuationId Unite(ContinuationId a, ContinuationId b);
+  // One token more began inside every open region; kNothing where none was left.
+  ContinuationId Tick(ContinuationId id);
+  // The same with every token count above `most` cut to `most`.
+  ContinuationId ClipBudgets(ContinuationId id, std::uint32_t most);
+  // Whether some way on lies outside of every budget's region.
+  bool LeavesRegions(ContinuationId id) const;
+
+  std::size_t MemoryBytes() const noexcept;
+
+ private:
+  struct Node {
+    ListId frames{};
+    bool may_end = false;
+    bool has_budget = false;
+  };
+  // frames: tail, next, tail, next, …; any order, equal tails not yet merged away.
+  ContinuationId Intern(std::vector<std::uint32_t>& frames, bool may_end);
+  template <class Change>
+  ContinuationId Rewrite(ContinuationId id, Memo& memo, std::uint32_t salt, Change change);
+
+  ExprPool& exprs_;
+  Meter& meter_;
+  ListPool lists_;
+  StableVector<Node> nodes_;
+  InternIndex index_;
+  Memo united_;
+  Memo ticked_;
+  Memo clipped_;
+};
+
+}  // namespace structag

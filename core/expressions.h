@@ -1,0 +1,168 @@
+// The interned expressions of one grammar and their residuals (what is left of one after some input).
+//
+// An expression is a kind and three words.  Equal ones have one id.  The grammar's own expressions
+// come first; the matcher adds residuals.  structag/grammar/expressions.py defines what each means;
+// docs/architecture.md tells how they are matched.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "byte_set.h"
+#include "codec.h"
+#include "hash.h"
+#include "ids.h"
+#include "list_pool.h"
+#include "meter.h"
+#include "search.h"
+#include "stable_vector.h"
+#include "utf8.h"
+
+namespace structag {
+
+enum class Kind : std::uint8_t {
+  kEmpty,         //
+  kEpsilon,       //
+  kBytes,         // a: byte set
+  kLiteral,       // a: offset in the literal text, b: length
+  kSeq,           // a: first, b: rest (right nested; first is no kSeq)
+  kAlt,           // a: list of members, sorted
+  kRepeat,        // a: child, b: minimum, c: maximum or kUnbounded
+  kRule,          // a: rule
+  kAnd,           // a: list of operands, sorted
+  kNot,           // a: child, b: UTF-8 state
+  kEncoded,       // a: child, b: codec state, c: codec
+  kNoOccurrence,  // a: search table, b: its state, c: UTF-8 state
+  kScan,          // a: scan table, b: search state, c: UTF-8 state
+  kErase,         // a: child, closed under marks, b: how many marks
+  kAssertion,     // a: mark
+  kTransparent,   // a: child
+  kTokens,        // a: token set
+  kBudget,        // a: child, b: most tokens
+  kClose,         // a: tokens left; only in continuations: the end of a budget's region
+  kUnordered,     // a: table, b: list of the open members as a bit set, c: Position
+  kTally,         // a: table, b: list of the counts, c: Position
+};
+
+// Where in a list of members an Unordered or Tally stands.
+enum Position : std::uint32_t { kAtStart, kAfterMember, kAfterSeparator };
+
+struct Expr {
+  Kind kind = Kind::kEmpty;
+  bool nullable = false;
+  bool regular = true;
+  bool plain = true;       // built from bytes alone: never empty unless it is kEmpty
+  bool productive = true;  // derives something (see analysis.h for the grammar's own ones)
+  bool is_text = false;    // certainly only valid UTF-8
+  std::uint32_t a = 0, b = 0, c = 0;
+  std::uint32_t min_length = 0;  // a lower bound in bytes, for guidance only
+  std::uint32_t rank = 0;        // over every expression it may open with; heads have 0
+};
+
+struct ScanTable {
+  SearchAutomaton search;            // the triggers, then the excludes
+  std::vector<ExprId> cases;         // by trigger
+};
+struct UnorderedTable {
+  std::vector<ExprId> members;
+  std::vector<bool> required;
+  ExprId rest;                       // kEmpty: none
+  ExprId separator;
+};
+struct TallyTable {
+  std::vector<ExprId> kinds;
+  ExprId separator;
+};
+struct TokenSet {
+  bool negated;
+  std::vector<TokenId> ids;          // sorted
+};
+
+class ExprPool {
+ public:
+  static constexpr ExprId kEmpty{0};
+  static constexpr ExprId kEpsilon{1};
+
+  explicit ExprPool(Meter& meter);
+
+  const Expr& operator[](ExprId id) const noexcept { return exprs_[Raw(id)]; }
+  std::size_t size() const noexcept { return exprs_.size(); }
+  std::span<const std::uint32_t> Members(ExprId id) const noexcept {
+    return lists_[ListId{exprs_[Raw(id)].a}];
+  }
+  const ByteSet& Bytes(ExprId id) const noexcept { return byte_sets_[exprs_[Raw(id)].a]; }
+  std::string_view LiteralText(ExprId id) const noexcept {
+    return std::string_view(literal_text_).substr(exprs_[Raw(id)].a, exprs_[Raw(id)].b);
+  }
+  bool IsHead(ExprId id) const noexcept;  // consumes before anything else; see states.h
+
+  // Constructors.  They simplify what is free to simplify.
+  ExprId MakeBytes(const ByteSet& set);
+  ExprId MakeLiteral(std::uint32_t offset, std::uint32_t length);
+  ExprId MakeSeq(ExprId first, ExprId rest);
+  ExprId MakeAlt(std::vector<std::uint32_t> members);
+  ExprId MakeRepeat(ExprId child, std::uint32_t min, std::uint32_t max);
+  ExprId MakeAnd(std::vector<std::uint32_t> operands);
+  ExprId MakeNot(ExprId child, Utf8State utf8);
+  ExprId MakeEncoded(ExprId child, CodecState state, Codec codec);
+  ExprId MakeErase(ExprId closed_child, std::uint32_t marks);
+  ExprId MakeTransparent(ExprId child);
+  ExprId MakeUnordered(std::uint32_t table, std::span<const std::uint32_t> open, Position position);
+  ExprId MakeTally(std::uint32_t table, std::span<const std::uint32_t> counts, Position position);
+  ExprId Make(Kind kind, std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0);
+
+  // One level of an alternative whose members begin with literals, grouped by first byte: the same
+  // language with at most 256 members to look at.  Memoised.
+  std::span<const std::uint32_t> Factored(ExprId alt);
+
+  // Tables, filled when the grammar is read.
+  std::string literal_text_;
+  std::vector<SearchAutomaton> searches_;
+  std::vector<ScanTable> scans_;
+  std::vector<UnorderedTable> unordered_;
+  std::vector<TallyTable> tallies_;
+  std::vector<TokenSet> token_sets_;
+  std::vector<ExprId> rule_bodies_;
+  const ListPool& lists() const noexcept { return lists_; }
+
+  // For analysis.h, while the grammar's own expressions are being judged.
+  Expr& Mutable(ExprId id) noexcept { return exprs_[Raw(id)]; }
+  bool EvaluateNullable(const Expr& e) const;
+  bool EvaluateProductive(const Expr& e) const;  // of what is not regular
+  void Seal() noexcept { sealed_ = true; }
+
+  std::size_t MemoryBytes() const noexcept;
+
+ private:
+  friend class CountsView;
+  void Describe(Expr& e) const;
+  std::uint32_t MinLength(const Expr& e) const;
+  bool IsTextFrom(ExprId id, Utf8State utf8) const;
+
+  Meter& meter_;
+  StableVector<Expr> exprs_;
+  InternIndex index_;
+  ListPool lists_;
+  StableVector<ByteSet, 6> byte_sets_;
+  InternIndex byte_set_index_;
+  Memo factored_;
+  bool sealed_ = false;
+};
+
+// The counts of a Tally: least and most still to come, in all and by kind.
+struct TallyCounts {
+  std::span<const std::uint32_t> words;
+  std::uint32_t min() const noexcept { return words[0]; }
+  std::uint32_t max() const noexcept { return words[1]; }
+  std::size_t kinds() const noexcept { return words.size() / 2 - 1; }
+  std::uint32_t min(std::size_t kind) const noexcept { return words[2 + 2 * kind]; }
+  std::uint32_t max(std::size_t kind) const noexcept { return words[3 + 2 * kind]; }
+  bool IsFeasible() const noexcept;
+  // The counts after one more item of `kind`.
+  std::vector<std::uint32_t> After(std::size_t kind) const;
+};
+
+}  // namespace structag

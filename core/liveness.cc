@@ -1,0 +1,145 @@
+#include "liveness.h"
+
+#include <algorithm>
+#include <queue>
+
+namespace structag {
+
+bool Liveness::IsLive(ExprId id) {
+  const Expr& e = pool_[id];
+  if (e.plain) return id != ExprPool::kEmpty;
+  if (e.nullable) return true;
+  if (const std::uint32_t* known = known_.Get(Raw(id))) return *known != 0;
+  bool live = false;
+  switch (e.kind) {
+    case Kind::kAssertion: live = true; break;
+    case Kind::kSeq: {
+      ExprId at = id;
+      live = true;
+      while (live && pool_[at].kind == Kind::kSeq) {
+        live = IsLive(ExprId{pool_[at].a});
+        at = ExprId{pool_[at].b};
+      }
+      live = live && IsLive(at);
+      break;
+    }
+    case Kind::kAlt: {
+      for (std::uint32_t member : pool_.Members(id)) {
+        if (IsLive(ExprId{member})) {
+          live = true;
+          break;
+        }
+      }
+      break;
+    }
+    case Kind::kRepeat:
+    case Kind::kTransparent: live = IsLive(ExprId{e.a}); break;
+    case Kind::kEncoded:
+      // Every text can be spelled, so at rest only the text matters.
+      live = e.b == kCodecRest ? IsLive(ExprId{e.a}) : IsPendingLive(e);
+      break;
+    default: return Search(id);
+  }
+  known_.Set(Raw(id), live ? 1 : 0);
+  return live;
+}
+
+bool Liveness::IsPendingLive(const Expr& encoded) {
+  for (const auto& [low, high] : CodecPending(Codec{encoded.c}, encoded.b)) {
+    for (const Utf8Sequence& sequence : Utf8Sequences(low, high)) {
+      if (CanSpell(ExprId{encoded.a}, sequence, 0)) return true;
+    }
+  }
+  return false;
+}
+
+bool Liveness::CanSpell(ExprId child, const Utf8Sequence& sequence, std::uint32_t at) {
+  if (child == ExprPool::kEmpty) return false;
+  if (at == sequence.size) return IsLive(child);
+  const ByteRange range = sequence.ranges[at];
+  // Residuals repeat within a range: each distinct one is followed once.
+  std::vector<ExprId> seen;
+  for (unsigned b = range.low; b <= range.high; ++b) {
+    meter_.Charge(1);
+    const ExprId next = deriver_.Derive(child, b);
+    if (std::ranges::find(seen, next) != seen.end()) continue;
+    seen.push_back(next);
+    if (CanSpell(next, sequence, at + 1)) return true;
+  }
+  return false;
+}
+
+bool Liveness::IsScanHit(const Expr& from, ExprId residual) const {
+  if (from.kind != Kind::kScan || residual == ExprPool::kEmpty) return false;
+  const Expr& r = pool_[residual];
+  if (r.kind == Kind::kScan && r.a == from.a) return false;
+  if (r.kind != Kind::kAlt) return r.productive;
+  return std::ranges::any_of(pool_.Members(residual),
+                             [&](std::uint32_t id) { return pool_[ExprId{id}].productive; });
+}
+
+bool Liveness::Search(ExprId start) {
+  struct Node {
+    ExprId id;
+    std::uint32_t parent;
+  };
+  struct Entry {
+    std::uint32_t far;  // at least this many bytes to an end
+    std::uint32_t node;
+    bool operator<(const Entry& o) const {  // nearest first, then the latest found
+      return far != o.far ? far > o.far : node < o.node;
+    }
+  };
+  constexpr std::uint32_t kNoParent = 0xFFFFFFFFu;
+  std::vector<Node> nodes{{start, kNoParent}};
+  Memo seen;
+  seen.Set(Raw(start), 0);
+  std::priority_queue<Entry> open;
+  open.push({pool_[start].min_length, 0});
+  const auto mark_path = [&](std::uint32_t node) {
+    for (std::uint32_t n = node; n != kNoParent; n = nodes[n].parent) {
+      known_.Set(Raw(nodes[n].id), 1);
+    }
+    return true;
+  };
+  while (!open.empty()) {
+    const std::uint32_t node = open.top().node;
+    open.pop();
+    const ExprId id = nodes[node].id;
+    const Expr& e = pool_[id];
+    for (std::uint8_t byte : deriver_.Representatives(id)) {
+      meter_.Charge(1);
+      const ExprId next = deriver_.Derive(id, byte);
+      if (next == ExprPool::kEmpty) continue;
+      const Expr& r = pool_[next];
+      if (IsScanHit(e, next)) return mark_path(node);
+      if (e.kind == Kind::kScan && !(r.kind == Kind::kScan && r.a == e.a)) continue;
+      const std::uint32_t* known = known_.Get(Raw(next));
+      if (r.nullable || (r.plain && next != ExprPool::kEmpty) || (known && *known)) {
+        return mark_path(node);
+      }
+      if ((known && !*known) || seen.Get(Raw(next))) continue;
+      if (r.kind == Kind::kAnd) {  // an operand that is dead by itself needs no search
+        bool possible = true;
+        for (std::uint32_t part : pool_.Members(next)) {
+          const Expr& p = pool_[ExprId{part}];
+          if (!p.plain && p.kind != Kind::kNot && !IsLive(ExprId{part})) possible = false;
+        }
+        if (!possible) {
+          known_.Set(Raw(next), 0);
+          continue;
+        }
+      } else if (r.kind == Kind::kSeq || r.kind == Kind::kAlt || r.kind == Kind::kEncoded) {
+        if (IsLive(next)) return mark_path(node);
+        continue;
+      }
+      seen.Set(Raw(next), 0);
+      nodes.push_back({next, node});
+      open.push({r.min_length, static_cast<std::uint32_t>(nodes.size() - 1)});
+    }
+  }
+  for (const Node& node : nodes) known_.Set(Raw(node.id), 0);
+  return false;
+}
+
+}  // namespace structag

@@ -1,0 +1,40 @@
+// Whether a residual still has a completion.  Dead residuals are dropped before they enter a state,
+// so that every state a matcher can be in leads to an end.
+//
+// Sums and products of live parts are live; under And, Not, NoOccurrence, Erase and Scan the reachable
+// residuals are searched, the ones that look nearest to an end first.  A hit marks the path that led
+// to it as live, an exhausted search marks everything it saw as dead.  Never guesses: a search that
+// runs out of work is a LimitReached.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "derive.h"
+#include "expressions.h"
+
+namespace structag {
+
+class Liveness {
+ public:
+  Liveness(ExprPool& pool, Deriver& deriver, Meter& meter)
+      : pool_(pool), deriver_(deriver), meter_(meter) {}
+
+  // Whether the language of a regular expression or a kScan residual is not empty.
+  bool IsLive(ExprId id);
+
+  std::size_t MemoryBytes() const noexcept { return known_.Bytes(); }
+
+ private:
+  bool IsScanHit(const Expr& from, ExprId residual) const;
+  bool IsPendingLive(const Expr& encoded);
+  bool CanSpell(ExprId child, const Utf8Sequence& sequence, std::uint32_t at);
+  bool Search(ExprId start);
+
+  ExprPool& pool_;
+  Deriver& deriver_;
+  Meter& meter_;
+  Memo known_;  // 1: live, 0: dead
+};
+
+}  // namespace structag

@@ -1,0 +1,140 @@
+#include "matcher.h"
+
+#include <algorithm>
+
+namespace structag {
+
+Matcher::Matcher(std::shared_ptr<Engine> engine, std::vector<TokenId> stop_tokens)
+    : engine_(std::move(engine)), stop_tokens_(std::move(stop_tokens)) {
+  std::sort(stop_tokens_.begin(), stop_tokens_.end());
+  history_.push_back({engine_->start(), false});
+}
+
+bool Matcher::IsStop(TokenId id) const noexcept {
+  return std::binary_search(stop_tokens_.begin(), stop_tokens_.end(), id);
+}
+
+Matcher::Entry Matcher::After(Entry entry, TokenId id) {
+  constexpr Entry kRefused{StatePool::kDead, false};
+  if (!engine_->vocabulary().IsToken(id)) return kRefused;
+  if (!IsStop(id)) {
+    if (entry.terminated) return kRefused;
+    return {engine_->AcceptToken(entry.state, id), false};
+  }
+  if (entry.terminated) return entry;
+  if (engine_->ReadsTokens(entry.state)) {
+    const StateId next = engine_->AcceptTokenId(entry.state, id);
+    if (next != StatePool::kDead) return {next, engine_->IsComplete(next)};
+  }
+  return engine_->IsComplete(entry.state) ? Entry{entry.state, true} : kRefused;
+}
+
+bool Matcher::AcceptToken(TokenId id) {
+  const Engine::Call call(*engine_);
+  const Entry next = After(history_.back(), id);
+  if (next.state == StatePool::kDead) return false;
+  history_.push_back(next);
+  return true;
+}
+
+bool Matcher::AcceptBytes(std::span<const std::uint8_t> bytes) {
+  if (bytes.empty()) return true;
+  if (history_.back().terminated) return false;
+  const Engine::Call call(*engine_);
+  const StateId next = engine_->StepBytes(history_.back().state, bytes);
+  if (next == StatePool::kDead) return false;
+  history_.push_back({next, false});
+  return true;
+}
+
+std::size_t Matcher::ValidateTokens(std::span<const TokenId> ids) {
+  const Engine::Call call(*engine_);
+  Entry entry = history_.back();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    entry = After(entry, ids[i]);
+    if (entry.state == StatePool::kDead) return i;
+  }
+  return ids.size();
+}
+
+bool Matcher::FillMask(std::span<std::uint32_t> row) {
+  const Engine::Call call(*engine_);
+  const Entry entry = history_.back();
+  const std::size_t words = engine_->vocabulary().MaskWords();
+  if (entry.terminated) {
+    std::ranges::fill(row, 0u);
+  } else {
+    const std::uint32_t* mask = engine_->Mask(entry.state);
+    std::copy(mask, mask + words, row.begin());
+    std::fill(row.begin() + static_cast<std::ptrdiff_t>(words), row.end(), 0u);
+  }
+  for (TokenId id : stop_tokens_) {
+    if (!engine_->vocabulary().IsToken(id)) continue;
+    std::uint32_t& word = row[static_cast<std::size_t>(id) / 32];
+    const std::uint32_t bit = 1u << (id % 32);
+    const bool allowed = After(entry, id).state != StatePool::kDead;
+    word = allowed ? word | bit : word & ~bit;
+  }
+  const std::size_t size = engine_->vocabulary().size();
+  for (std::size_t i = 0; i < size / 32; ++i) {
+    if (row[i] != 0xFFFFFFFFu) return true;
+  }
+  const std::uint32_t last = (1u << (size % 32)) - 1;
+  return size % 32 != 0 && (row[size / 32] & last) != last;
+}
+
+bool Matcher::Rollback(std::size_t count) {
+  if (count > HistorySize()) return false;
+  history_.resize(history_.size() - count);
+  return true;
+}
+
+void Matcher::Reset() noexcept { history_.resize(1); }
+
+bool Matcher::IsComplete() {
+  const Engine::Call call(*engine_);
+  return !IsTerminated() && engine_->IsComplete(history_.back().state);
+}
+
+ByteSet Matcher::AllowedBytes() {
+  ByteSet allowed;
+  if (IsTerminated()) return allowed;
+  const Engine::Call call(*engine_);
+  for (unsigned b = 0; b < 256; ++b) {
+    const std::uint8_t byte = static_cast<std::uint8_t>(b);
+    if (engine_->StepByte(history_.back().state, byte) != StatePool::kDead) allowed.Add(byte);
+  }
+  return allowed;
+}
+
+std::string Matcher::FindJumpForward() {
+  constexpr std::size_t kLongest = 1 << 16;
+  std::string text;
+  if (IsTerminated()) return text;
+  const Engine::Call call(*engine_);
+  StateId state = history_.back().state;
+  std::size_t boundary = 0;
+  Utf8State utf8 = kUtf8Start;
+  while (text.size() < kLongest && !engine_->IsComplete(state) && !engine_->ReadsTokens(state)) {
+    StateId next = StatePool::kDead;
+    std::uint8_t forced = 0;
+    bool is_forced = true;
+    for (unsigned b = 0; b < 256 && is_forced; ++b) {
+      const StateId after = engine_->StepByte(state, static_cast<std::uint8_t>(b));
+      if (after == StatePool::kDead) continue;
+      is_forced = next == StatePool::kDead;
+      next = after;
+      forced = static_cast<std::uint8_t>(b);
+    }
+    if (!is_forced || next == StatePool::kDead) break;
+    text.push_back(static_cast<char>(forced));
+    state = next;
+    utf8 = Utf8Step(utf8, forced);
+    if (utf8 == kUtf8Reject) break;
+    if (utf8 == kUtf8Start) boundary = text.size();
+  }
+  text.resize(boundary);
+  return text;
+}
+
+}  // namespace structag

@@ -1,0 +1,55 @@
+// The state of one generation.  Used by one thread at a time; matchers of one grammar are independent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine.h"
+
+namespace structag {
+
+class Matcher {
+ public:
+  Matcher(std::shared_ptr<Engine> engine, std::vector<TokenId> stop_tokens);
+
+  // Takes the token and returns true, or changes nothing and returns false.
+  bool AcceptToken(TokenId id);
+  // Takes all of the bytes or none.  One entry of the history, if any byte was given.
+  bool AcceptBytes(std::span<const std::uint8_t> bytes);
+  // How many of the tokens would be accepted one after the other.
+  std::size_t ValidateTokens(std::span<const TokenId> ids);
+  // Writes one mask row; words after the vocabulary's are cleared.  Returns whether any bit of the
+  // vocabulary is 0.
+  bool FillMask(std::span<std::uint32_t> row);
+  // Undoes the last `count` accepted entries; false, and nothing changes, if there are fewer.
+  bool Rollback(std::size_t count);
+  void Reset() noexcept;
+  bool IsComplete();
+  bool IsTerminated() const noexcept { return history_.back().terminated; }
+  std::size_t HistorySize() const noexcept { return history_.size() - 1; }
+  // The text that must come next, cut at a character boundary.
+  std::string FindJumpForward();
+  // The bytes that may come next (when read as text).
+  ByteSet AllowedBytes();
+
+  const std::vector<TokenId>& stop_tokens() const noexcept { return stop_tokens_; }
+  const std::shared_ptr<Engine>& engine() const noexcept { return engine_; }
+
+ private:
+  struct Entry {
+    StateId state;
+    bool terminated;
+  };
+  bool IsStop(TokenId id) const noexcept;
+  // The entry after `id`; state kDead if it is refused.
+  Entry After(Entry entry, TokenId id);
+
+  std::shared_ptr<Engine> engine_;
+  std::vector<TokenId> stop_tokens_;  // sorted
+  std::vector<Entry> history_;        // the first entry is the start
+};
+
+}  // namespace structag

@@ -1,0 +1,53 @@
+// The meter of one compiled grammar: work of the current call, and bytes held.
+// Running out throws LimitReached; whatever was interned by then stays valid.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+
+namespace structag {
+
+enum class Limit { kWork, kMemory, kExpressions, kNesting };
+
+class LimitReached : public std::exception {
+ public:
+  LimitReached(Limit limit, std::uint64_t value) : limit_(limit), value_(value) {}
+  const char* what() const noexcept override { return "a limit was reached"; }
+  Limit limit() const noexcept { return limit_; }
+  std::uint64_t value() const noexcept { return value_; }
+
+ private:
+  Limit limit_;
+  std::uint64_t value_;
+};
+
+struct Limits {
+  std::uint64_t max_work = 50'000'000;
+  std::uint64_t max_memory_bytes = std::uint64_t{512} << 20;
+  std::uint64_t max_expressions = 2'000'000;
+  std::uint32_t max_nesting = 512;
+};
+
+class Meter {
+ public:
+  explicit Meter(const Limits& limits) : limits_(limits) {}
+
+  void StartCall() noexcept { work_ = 0; }
+  void Charge(std::uint64_t units) {
+    if (fail_countdown_ >= 0 && fail_countdown_-- == 0) throw LimitReached(Limit::kWork, 0);
+    work_ += units;
+    if (work_ > limits_.max_work) throw LimitReached(Limit::kWork, limits_.max_work);
+  }
+  std::uint64_t work() const noexcept { return work_; }
+  const Limits& limits() const noexcept { return limits_; }
+
+  // Fault injection for tests: the n-th charge of this thread from now on fails; -1: none does.
+  static void FailAfter(std::int64_t charges) noexcept { fail_countdown_ = charges; }
+
+ private:
+  Limits limits_;
+  std::uint64_t work_ = 0;
+  static thread_local std::int64_t fail_countdown_;
+};
+
+}  // namespace structag

@@ -1,0 +1,252 @@
+#include "program.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace structag {
+namespace {
+
+constexpr std::int32_t kVersion = 1;
+
+class Reader {
+ public:
+  Reader(std::span<const std::int32_t> words, ExprPool& pool, Deriver& deriver, Meter& meter)
+      : words_(words), pool_(pool), deriver_(deriver), meter_(meter) {}
+
+  ExprId Read();
+
+ private:
+  std::int32_t Next() {
+    if (at_ >= words_.size()) throw BadProgram("the program ends early");
+    return words_[at_++];
+  }
+  std::uint32_t NextCount() {
+    const std::int32_t n = Next();
+    if (n < 0) throw BadProgram("a negative count");
+    return static_cast<std::uint32_t>(n);
+  }
+  std::uint32_t NextMaximum() {
+    const std::int32_t n = Next();
+    if (n < -1) throw BadProgram("a negative maximum");
+    return n < 0 ? kUnbounded : static_cast<std::uint32_t>(n);
+  }
+  ExprId NextChild() {
+    const std::int32_t n = Next();
+    if (n < 0 || static_cast<std::size_t>(n) >= nodes_.size()) throw BadProgram("a wrong child");
+    return nodes_[static_cast<std::size_t>(n)];
+  }
+  ExprId NextOptionalChild() {
+    if (at_ < words_.size() && words_[at_] == -1) {
+      ++at_;
+      return ExprPool::kEmpty;
+    }
+    return NextChild();
+  }
+  ExprId NextOperand() {
+    const ExprId id = NextChild();
+    if (!pool_[id].regular) throw BadProgram("an operand that is not regular");
+    return id;
+  }
+  std::string_view NextText() {
+    const std::uint32_t offset = NextCount();
+    const std::uint32_t length = NextCount();
+    const std::string_view text = pool_.literal_text_;
+    if (length == 0 || offset > text.size() || length > text.size() - offset) {
+      throw BadProgram("text outside of the pool");
+    }
+    return text.substr(offset, length);
+  }
+  std::vector<std::uint32_t> RestOf(std::size_t end) {
+    std::vector<std::uint32_t> ids;
+    while (at_ < end) ids.push_back(Raw(NextChild()));
+    if (ids.empty()) throw BadProgram("a list without members");
+    return ids;
+  }
+  ExprId ReadNode(std::int32_t kind, std::size_t end);
+  ExprId ReadBytes();
+  ExprId ReadNoOccurrence();
+  ExprId ReadScan();
+  ExprId ReadTokens(std::size_t end);
+  ExprId ReadUnordered();
+  ExprId ReadTally();
+  ExprId ReadErase();
+
+  std::span<const std::int32_t> words_;
+  std::size_t at_ = 0;
+  ExprPool& pool_;
+  Deriver& deriver_;
+  Meter& meter_;
+  std::vector<ExprId> nodes_;
+  std::uint32_t rule_count_ = 0;
+};
+
+ExprId Reader::Read() {
+  if (Next() != kVersion) throw BadProgram("a program of another version");
+  const std::uint32_t node_count = NextCount();
+  rule_count_ = NextCount();
+  const std::uint32_t root = NextCount();
+  if (node_count > words_.size() || rule_count_ > words_.size()) {
+    throw BadProgram("more nodes than words");
+  }
+  if (node_count > meter_.limits().max_expressions) {
+    throw LimitReached(Limit::kExpressions, meter_.limits().max_expressions);
+  }
+  nodes_.reserve(node_count);
+  for (std::uint32_t i = 0; i < node_count; ++i) {
+    meter_.Charge(1);
+    const std::int32_t kind = Next();
+    const std::uint32_t size = NextCount();
+    if (size > words_.size() - at_) throw BadProgram("the program ends early");
+    const std::size_t end = at_ + size;
+    nodes_.push_back(ReadNode(kind, end));
+    if (at_ != end) throw BadProgram("a node of the wrong length");
+  }
+  pool_.rule_bodies_.reserve(rule_count_);
+  for (std::uint32_t i = 0; i < rule_count_; ++i) pool_.rule_bodies_.push_back(NextChild());
+  if (root >= nodes_.size() || at_ != words_.size()) throw BadProgram("a wrong root or length");
+  return nodes_[root];
+}
+
+ExprId Reader::ReadNode(std::int32_t kind, std::size_t end) {
+  switch (kind) {
+    case 0: return ExprPool::kEmpty;
+    case 1: return ExprPool::kEpsilon;
+    case 2: return ReadBytes();
+    case 3: {
+      const std::string_view text = NextText();
+      const auto offset = static_cast<std::uint32_t>(text.data() - pool_.literal_text_.data());
+      return pool_.MakeLiteral(offset, static_cast<std::uint32_t>(text.size()));
+    }
+    case 5: {
+      const std::vector<std::uint32_t> parts = RestOf(end);
+      ExprId seq = ExprPool::kEpsilon;
+      for (std::size_t i = parts.size(); i-- > 0;) seq = pool_.MakeSeq(ExprId{parts[i]}, seq);
+      return seq;
+    }
+    case 6: return pool_.MakeAlt(RestOf(end));
+    case 7: {
+      const ExprId child = NextChild();
+      const std::uint32_t min = NextCount();
+      const std::uint32_t max = NextMaximum();
+      if (max < min) throw BadProgram("a repeat with its counts reversed");
+      return pool_.MakeRepeat(child, min, max);
+    }
+    case 8: {
+      const std::uint32_t rule = NextCount();
+      if (rule >= rule_count_) throw BadProgram("a rule that does not exist");
+      return pool_.Make(Kind::kRule, rule);
+    }
+    case 9: {
+      std::vector<std::uint32_t> operands;
+      while (at_ < end) operands.push_back(Raw(NextOperand()));
+      if (operands.empty()) throw BadProgram("an intersection of nothing");
+      return pool_.MakeAnd(std::move(operands));
+    }
+    case 10: return pool_.MakeNot(NextOperand(), kUtf8Start);
+    case 11: {
+      const std::uint32_t codec = NextCount();
+      if (codec > 1) throw BadProgram("an unknown codec");
+      return pool_.MakeEncoded(NextOperand(), kCodecRest, Codec{codec});
+    }
+    case 12: return ReadNoOccurrence();
+    case 13: return ReadScan();
+    case 14: return ReadErase();
+    case 15: return pool_.Make(Kind::kAssertion, NextCount());
+    case 16: return pool_.MakeTransparent(NextOperand());
+    case 17: return ReadTokens(end);
+    case 18: {
+      const ExprId child = NextChild();
+      if (!pool_[child].nullable) throw BadProgram("a budget over what cannot be empty");
+      return pool_.Make(Kind::kBudget, Raw(child), NextCount());
+    }
+    case 19: return ReadUnordered();
+    case 20: return ReadTally();
+    default: throw BadProgram("an unknown kind of node");
+  }
+}
+
+ExprId Reader::ReadBytes() {
+  ByteSet set;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const std::uint64_t word = static_cast<std::uint32_t>(Next());
+    set.words[i / 2] |= word << (32 * (i % 2));
+  }
+  return pool_.MakeBytes(set);
+}
+
+ExprId Reader::ReadNoOccurrence() {
+  std::vector<std::string_view> patterns;
+  const std::uint32_t count = NextCount();
+  for (std::uint32_t i = 0; i < count; ++i) patterns.push_back(NextText());
+  pool_.searches_.emplace_back(patterns);
+  return pool_.Make(Kind::kNoOccurrence, static_cast<std::uint32_t>(pool_.searches_.size() - 1));
+}
+
+ExprId Reader::ReadScan() {
+  const std::uint32_t case_count = NextCount();
+  const std::uint32_t exclude_count = NextCount();
+  std::vector<std::string_view> patterns;
+  std::vector<ExprId> cases;
+  for (std::uint32_t i = 0; i < case_count; ++i) {
+    patterns.push_back(NextText());
+    cases.push_back(NextChild());
+  }
+  for (std::uint32_t i = 0; i < exclude_count; ++i) patterns.push_back(NextText());
+  pool_.scans_.push_back({SearchAutomaton(patterns), std::move(cases)});
+  return pool_.Make(Kind::kScan, static_cast<std::uint32_t>(pool_.scans_.size() - 1));
+}
+
+ExprId Reader::ReadTokens(std::size_t end) {
+  TokenSet set{NextCount() != 0, {}};
+  while (at_ < end) set.ids.push_back(static_cast<TokenId>(NextCount()));
+  std::sort(set.ids.begin(), set.ids.end());
+  pool_.token_sets_.push_back(std::move(set));
+  return pool_.Make(Kind::kTokens, static_cast<std::uint32_t>(pool_.token_sets_.size() - 1));
+}
+
+ExprId Reader::ReadErase() {
+  const std::uint32_t count = NextCount();
+  if (count > 1000) throw LimitReached(Limit::kExpressions, 1000);
+  return pool_.MakeErase(deriver_.CloseUnderMarks(NextOperand(), count), count);
+}
+
+ExprId Reader::ReadUnordered() {
+  const std::uint32_t count = NextCount();
+  UnorderedTable table{{}, {}, NextOptionalChild(), ExprPool::kEmpty};
+  table.separator = NextChild();
+  std::vector<std::uint32_t> open(count / 32 + 1);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    table.members.push_back(NextChild());
+    table.required.push_back(Next() != 0);
+    open[i / 32] |= 1u << (i % 32);
+  }
+  pool_.unordered_.push_back(std::move(table));
+  const auto id = static_cast<std::uint32_t>(pool_.unordered_.size() - 1);
+  return pool_.MakeUnordered(id, open, kAtStart);
+}
+
+ExprId Reader::ReadTally() {
+  const std::uint32_t count = NextCount();
+  std::vector<std::uint32_t> counts{NextCount()};
+  counts.push_back(NextMaximum());
+  TallyTable table{{}, NextChild()};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    table.kinds.push_back(NextChild());
+    counts.push_back(NextCount());
+    counts.push_back(NextMaximum());
+  }
+  pool_.tallies_.push_back(std::move(table));
+  const auto id = static_cast<std::uint32_t>(pool_.tallies_.size() - 1);
+  return pool_.MakeTally(id, counts, kAtStart);
+}
+
+}  // namespace
+
+ExprId ReadProgram(std::span<const std::int32_t> words, std::string_view text, ExprPool& pool,
+                   Deriver& deriver, Meter& meter) {
+  pool.literal_text_ = text;
+  return Reader(words, pool, deriver, meter).Read();
+}
+
+}  // namespace structag

@@ -1,0 +1,371 @@
+#include "states.h"
+
+#include <algorithm>
+
+namespace structag {
+namespace {
+
+// A token that begins inside a region needs one of its budget, the rest of a character at most three.
+constexpr std::uint32_t kClippedBudget = 4;
+
+}  // namespace
+
+StatePool::StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness,
+                     const Vocabulary& vocabulary, Meter& meter)
+    : exprs_(exprs),
+      deriver_(deriver),
+      liveness_(liveness),
+      vocabulary_(vocabulary),
+      meter_(meter),
+      continuations_(exprs, meter) {
+  std::vector<std::uint32_t> none;
+  Intern(none, false);
+}
+
+StateId StatePool::Start(ExprId root) {
+  Open();
+  Add(root, ContinuationPool::kEnd);
+  return Close();
+}
+
+void StatePool::Open() {
+  seen_.clear();
+  seen_index_ = Memo();
+  queue_.clear();
+  popped_.clear();
+  complete_ = false;
+}
+
+bool StatePool::IsUsable(ExprId id) {
+  const Expr& e = exprs_[id];
+  if (!e.productive) return false;
+  return e.plain || !e.regular || liveness_.IsLive(id);
+}
+
+void StatePool::Add(ExprId id, ContinuationId next) {
+  if (next == ContinuationPool::kNothing) return;
+  if (id == ExprPool::kEpsilon || exprs_[id].kind == Kind::kClose) return Pop(next);
+  if (!IsUsable(id)) return;
+  std::uint32_t at;
+  if (seen_.size() < 16) {
+    const auto found = std::ranges::find(seen_, id, &Seen::id);
+    at = static_cast<std::uint32_t>(found - seen_.begin());
+  } else {
+    if (seen_index_.size() == 0) {
+      for (std::uint32_t i = 0; i < seen_.size(); ++i) seen_index_.Set(Raw(seen_[i].id), i);
+    }
+    const std::uint32_t* found = seen_index_.Get(Raw(id));
+    at = found ? *found : static_cast<std::uint32_t>(seen_.size());
+    if (!found) seen_index_.Set(Raw(id), at);
+  }
+  if (at == seen_.size()) {
+    seen_.push_back({id, next, ContinuationPool::kNothing, false});
+  } else {
+    const ContinuationId united = continuations_.Unite(seen_[at].next, next);
+    if (united == seen_[at].next) return;
+    seen_[at].next = united;
+  }
+  if (!seen_[at].is_queued) {
+    seen_[at].is_queued = true;
+    queue_.emplace_back(exprs_[id].rank, at);
+    std::push_heap(queue_.begin(), queue_.end());
+  }
+}
+
+void StatePool::Pop(ContinuationId next) {
+  const auto once = [&](ContinuationId id) {
+    if (std::ranges::find(popped_, Raw(id)) == popped_.end()) popped_.push_back(Raw(id));
+  };
+  std::size_t i = popped_.size();
+  once(next);
+  for (; i < popped_.size(); ++i) {
+    const ContinuationId at{popped_[i]};
+    const std::size_t count = continuations_.FrameCount(at);
+    meter_.Charge(1 + count);
+    complete_ = complete_ || continuations_.MayEnd(at);
+    for (std::size_t f = 0; f < count; ++f) {
+      const Frame frame = continuations_.FrameAt(at, f);
+      if (exprs_[frame.tail].kind == Kind::kClose) {
+        once(frame.next);
+      } else {
+        Add(frame.tail, frame.next);
+      }
+    }
+  }
+}
+
+StateId StatePool::Close() {
+  while (!queue_.empty()) {
+    std::pop_heap(queue_.begin(), queue_.end());
+    const std::uint32_t at = queue_.back().second;
+    queue_.pop_back();
+    seen_[at].is_queued = false;
+    meter_.Charge(1);
+    Expand(seen_[at].id, seen_[at].next);
+  }
+  std::vector<std::uint32_t> terms;
+  for (const Seen& seen : seen_) {
+    if (!exprs_.IsHead(seen.id)) continue;
+    terms.push_back(Raw(seen.id));
+    terms.push_back(Raw(seen.next));
+  }
+  return Intern(terms, complete_);
+}
+
+void StatePool::Expand(ExprId id, ContinuationId next) {
+  const Expr& e = exprs_[id];
+  const auto push = [&](ExprId tail) {
+    return IsUsable(tail) ? continuations_.Push(tail, next) : ContinuationPool::kNothing;
+  };
+  switch (e.kind) {
+    case Kind::kSeq: return Add(ExprId{e.a}, push(ExprId{e.b}));
+    case Kind::kAlt:
+      for (std::uint32_t member : exprs_.Factored(id)) Add(ExprId{member}, next);
+      return;
+    case Kind::kRule: return Add(exprs_.rule_bodies_[e.a], next);
+    case Kind::kBudget: {
+      Pop(next);
+      const ExprId close = exprs_.Make(Kind::kClose, e.b);
+      return Add(ExprId{e.a}, continuations_.Push(close, next));
+    }
+    case Kind::kRepeat:
+      if (exprs_.IsHead(id)) break;
+      if (e.b == 0) Pop(next);
+      return Add(ExprId{e.a},
+                 push(exprs_.MakeRepeat(ExprId{e.a}, e.b == 0 ? 0 : e.b - 1,
+                                        e.c == kUnbounded ? kUnbounded : e.c - 1)));
+    case Kind::kUnordered: return ExpandUnordered(e, next);
+    case Kind::kTally: return ExpandTally(e, next);
+    default: break;
+  }
+  if (e.nullable) Pop(next);  // a head
+}
+
+void StatePool::ExpandUnordered(const Expr& e, ContinuationId next) {
+  const UnorderedTable& table = exprs_.unordered_[e.a];
+  const std::span<const std::uint32_t> open = exprs_.lists()[ListId{e.b}];
+  if (e.nullable) Pop(next);
+  const auto then = [&](std::span<const std::uint32_t> left) {
+    const ExprId tail = exprs_.MakeUnordered(e.a, left, kAfterMember);
+    return IsUsable(tail) ? continuations_.Push(tail, next) : ContinuationPool::kNothing;
+  };
+  if (e.c == kAfterMember) {
+    const ExprId tail = exprs_.MakeUnordered(e.a, open, kAfterSeparator);
+    if (IsUsable(tail)) Add(table.separator, continuations_.Push(tail, next));
+    return;
+  }
+  Add(table.rest, then(open));
+  for (std::size_t i = 0; i < table.members.size(); ++i) {
+    if (!(open[i / 32] >> (i % 32) & 1)) continue;
+    std::vector<std::uint32_t> left(open.begin(), open.end());
+    left[i / 32] &= ~(1u << (i % 32));
+    Add(table.members[i], then(left));
+  }
+}
+
+void StatePool::ExpandTally(const Expr& e, ContinuationId next) {
+  const TallyTable& table = exprs_.tallies_[e.a];
+  const TallyCounts counts{exprs_.lists()[ListId{e.b}]};
+  if (e.nullable) Pop(next);
+  if (counts.max() == 0) return;
+  if (e.c == kAfterMember) {
+    const ExprId tail = exprs_.MakeTally(e.a, counts.words, kAfterSeparator);
+    if (IsUsable(tail)) Add(table.separator, continuations_.Push(tail, next));
+    return;
+  }
+  for (std::size_t k = 0; k < counts.kinds(); ++k) {
+    if (counts.max(k) == 0) continue;
+    const ExprId tail = exprs_.MakeTally(e.a, counts.After(k), kAfterMember);
+    if (IsUsable(tail)) Add(table.kinds[k], continuations_.Push(tail, next));
+  }
+}
+
+StateId StatePool::Intern(std::vector<std::uint32_t>& terms, bool complete) {
+  if (terms.size() > 2) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted;
+    for (std::size_t i = 0; i < terms.size(); i += 2) sorted.emplace_back(terms[i], terms[i + 1]);
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      terms[2 * i] = sorted[i].first;
+      terms[2 * i + 1] = sorted[i].second;
+    }
+  }
+  const ListId list = lists_.Intern(terms);
+  const std::uint64_t hash = Mix(std::uint64_t{Raw(list)} << 1 | (complete ? 1 : 0));
+  std::uint32_t* slot = index_.Find(hash, [&](std::uint32_t id) {
+    return states_[id].terms == list && states_[id].complete == complete;
+  });
+  if (*slot != InternIndex::kNone) return StateId{*slot};
+  State state;
+  state.terms = list;
+  state.complete = complete;
+  for (std::size_t i = 0; i < terms.size(); i += 2) {
+    state.reads_tokens = state.reads_tokens || exprs_[ExprId{terms[i]}].kind == Kind::kTokens;
+    state.has_budget = state.has_budget || continuations_.HasBudget(ContinuationId{terms[i + 1]});
+  }
+  const std::uint32_t id = static_cast<std::uint32_t>(states_.size());
+  states_.Push(state);
+  index_.Commit(id);
+  return StateId{id};
+}
+
+ExprId StatePool::Advance(ExprId head, std::uint8_t byte) {
+  const Expr& e = exprs_[head];
+  if (e.plain) return deriver_.Derive(head, byte);
+  const std::uint64_t key = std::uint64_t{Raw(head)} << 8 | byte;
+  if (const std::uint32_t* known = advanced_.Get(key)) return ExprId{*known};
+  ExprId rest = deriver_.Derive(head, byte);
+  // A finished trigger leads to its case, which may be no regular expression.
+  const bool is_case = e.kind == Kind::kScan && exprs_[rest].kind != Kind::kScan;
+  if (!is_case && !liveness_.IsLive(rest)) rest = ExprPool::kEmpty;
+  advanced_.Set(key, Raw(rest));
+  return rest;
+}
+
+StateId StatePool::Step(StateId state, std::uint8_t byte) {
+  State& from = states_[Raw(state)];
+  if (const std::uint32_t row = from.rows[byte >> 4]) {
+    const std::uint32_t target = blocks_[row - 1].targets[byte & 15];
+    if (target != kUnknown) return StateId{target};
+  }
+  if (state == kDead) return kDead;
+  meter_.Charge(1);
+  CheckMemory();
+  Open();
+  const std::size_t count = TermCount(state);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Term term = TermAt(state, i);
+    if (exprs_[term.head].kind == Kind::kTokens) continue;
+    const ExprId rest = Advance(term.head, byte);
+    if (rest != ExprPool::kEmpty) Add(rest, term.next);
+  }
+  const StateId target = Close();
+  if (from.rows[byte >> 4] == 0) {
+    EdgeBlock block;
+    block.targets.fill(kUnknown);
+    blocks_.Push(block);
+    from.rows[byte >> 4] = static_cast<std::uint32_t>(blocks_.size());
+  }
+  blocks_[from.rows[byte >> 4] - 1].targets[byte & 15] = Raw(target);
+  return target;
+}
+
+void StatePool::CheckMemory() const {
+  if (states_.size() % 256 != 0) return;
+  const std::uint64_t most = meter_.limits().max_memory_bytes;
+  if (MemoryBytes() + exprs_.MemoryBytes() > most) throw LimitReached(Limit::kMemory, most);
+}
+
+StateId StatePool::StepBytes(StateId state, std::span<const std::uint8_t> bytes) {
+  for (std::uint8_t byte : bytes) {
+    if (state == kDead) break;
+    state = Step(state, byte);
+  }
+  return state;
+}
+
+const std::vector<std::uint32_t>& StatePool::TokenBits(std::uint32_t token_set) {
+  if (token_bits_.size() <= token_set) token_bits_.resize(exprs_.token_sets_.size());
+  std::vector<std::uint32_t>& bits = token_bits_[token_set];
+  if (bits.empty()) bits = vocabulary_.Resolve(exprs_.token_sets_[token_set]);
+  return bits;
+}
+
+StateId StatePool::StepToken(StateId state, TokenId id) {
+  if (!ReadsTokens(state)) return kDead;
+  Open();
+  const std::size_t word = static_cast<std::size_t>(id) / 32;
+  for (std::size_t i = 0; i < TermCount(state); ++i) {
+    const Term term = TermAt(state, i);
+    const Expr& e = exprs_[term.head];
+    if (e.kind == Kind::kTokens && (TokenBits(e.a)[word] >> (id % 32) & 1)) Pop(term.next);
+  }
+  return Close();
+}
+
+std::vector<StatePool::TokenEdge> StatePool::TokenEdges(StateId state) {
+  std::vector<TokenEdge> edges;
+  if (!ReadsTokens(state)) return edges;
+  for (std::size_t i = 0; i < TermCount(state); ++i) {
+    const Term term = TermAt(state, i);
+    const Expr& e = exprs_[term.head];
+    if (e.kind != Kind::kTokens) continue;
+    Open();
+    Pop(term.next);
+    edges.push_back({&TokenBits(e.a), Close()});
+  }
+  return edges;
+}
+
+StateId StatePool::Unite(StateId a, StateId b) {
+  if (a == b || b == kDead) return a;
+  if (a == kDead) return b;
+  std::vector<std::uint32_t> terms;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < TermCount(a) || j < TermCount(b)) {
+    const bool has_a = i < TermCount(a);
+    const bool has_b = j < TermCount(b);
+    const Term ta = has_a ? TermAt(a, i) : Term{};
+    const Term tb = has_b ? TermAt(b, j) : Term{};
+    Term term = ta;
+    if (has_a && has_b && ta.head == tb.head) {
+      term.next = continuations_.Unite(ta.next, tb.next);
+      ++i;
+      ++j;
+    } else if (has_a && (!has_b || Raw(ta.head) < Raw(tb.head))) {
+      ++i;
+    } else {
+      term = tb;
+      ++j;
+    }
+    terms.push_back(Raw(term.head));
+    terms.push_back(Raw(term.next));
+  }
+  return Intern(terms, IsComplete(a) || IsComplete(b));
+}
+
+StateId StatePool::Tick(StateId state) {
+  if (!HasBudget(state)) return state;
+  State& from = states_[Raw(state)];
+  if (from.ticked != kUnknown) return StateId{from.ticked};
+  std::vector<std::uint32_t> terms;
+  for (std::size_t i = 0; i < TermCount(state); ++i) {
+    const Term term = TermAt(state, i);
+    const ContinuationId next = continuations_.Tick(term.next);
+    if (next == ContinuationPool::kNothing) continue;
+    terms.push_back(Raw(term.head));
+    terms.push_back(Raw(next));
+  }
+  from.ticked = Raw(Intern(terms, from.complete));
+  return StateId{from.ticked};
+}
+
+StateId StatePool::ClipForMask(StateId state) {
+  if (!HasBudget(state)) return state;
+  State& from = states_[Raw(state)];
+  if (from.clipped != kUnknown) return StateId{from.clipped};
+  std::vector<std::uint32_t> terms;
+  for (std::size_t i = 0; i < TermCount(state); ++i) {
+    const Term term = TermAt(state, i);
+    terms.push_back(Raw(term.head));
+    terms.push_back(Raw(continuations_.ClipBudgets(term.next, kClippedBudget)));
+  }
+  from.clipped = Raw(Intern(terms, from.complete));
+  return StateId{from.clipped};
+}
+
+bool StatePool::LeavesRegions(StateId state) const {
+  if (IsComplete(state) || !HasBudget(state)) return true;
+  for (std::size_t i = 0; i < TermCount(state); ++i) {
+    if (continuations_.LeavesRegions(TermAt(state, i).next)) return true;
+  }
+  return false;
+}
+
+std::size_t StatePool::MemoryBytes() const noexcept {
+  return lists_.Bytes() + states_.Bytes() + blocks_.Bytes() + index_.Bytes() + advanced_.Bytes() +
+         continuations_.MemoryBytes();
+}
+
+}  // namespace structag

@@ -1,0 +1,81 @@
+// A vocabulary: the bytes and kinds of its tokens, and a trie over the bytes.
+// Immutable after construction; shared by all threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "byte_set.h"
+#include "expressions.h"
+#include "ids.h"
+
+namespace structag {
+
+enum class TokenKind : std::uint8_t {
+  kOrdinary,     // its bytes
+  kUserDefined,  // its bytes, and its id
+  kControl,      // its id only
+  kUnused,       // never allowed
+};
+
+// The trie in preorder: a node's subtree is the run of nodes after it.
+struct TrieNode {
+  std::uint32_t subtree_end;   // index after the last node below this one
+  std::uint32_t first_token;   // into Vocabulary::NodeTokens; the tokens that end here
+  std::uint32_t token_count;
+  std::uint32_t depth;         // bytes from the root, at least 1
+  std::uint8_t byte;
+};
+
+class Vocabulary {
+ public:
+  // One entry of `kinds` per token.  Tokens without bytes are never text.
+  Vocabulary(std::span<const std::string_view> token_bytes, std::span<const std::uint8_t> kinds,
+             std::span<const TokenId> stop_tokens);
+
+  std::size_t size() const noexcept { return kinds_.size(); }
+  std::size_t MaskWords() const noexcept { return (size() + 31) / 32; }
+  bool IsToken(TokenId id) const noexcept {
+    return id >= 0 && static_cast<std::size_t>(id) < size();
+  }
+  TokenKind Kind(TokenId id) const noexcept { return kinds_[static_cast<std::size_t>(id)]; }
+  std::span<const std::uint8_t> Bytes(TokenId id) const noexcept {
+    const std::size_t i = static_cast<std::size_t>(id);
+    return {reinterpret_cast<const std::uint8_t*>(text_.data()) + offsets_[i],
+            offsets_[i + 1] - offsets_[i]};
+  }
+  bool ReadsAsBytes(TokenId id) const noexcept {
+    return Kind(id) <= TokenKind::kUserDefined && !Bytes(id).empty();
+  }
+  bool ReadsAsId(TokenId id) const noexcept { return Kind(id) != TokenKind::kUnused; }
+  const std::vector<TokenId>& stop_tokens() const noexcept { return stop_tokens_; }
+  // Byte values that are no token by themselves.
+  const ByteSet& missing_bytes() const noexcept { return missing_; }
+
+  std::span<const TrieNode> trie() const noexcept { return trie_; }
+  std::span<const TokenId> NodeTokens(const TrieNode& node) const noexcept {
+    return {trie_tokens_.data() + node.first_token, node.token_count};
+  }
+  std::uint32_t max_depth() const noexcept { return max_depth_; }
+
+  // The members of a token set, as a bitset over ids.
+  std::vector<std::uint32_t> Resolve(const TokenSet& set) const;
+  std::size_t MemoryBytes() const noexcept;
+
+ private:
+  void BuildTrie();
+
+  std::string text_;
+  std::vector<std::size_t> offsets_;
+  std::vector<TokenKind> kinds_;
+  std::vector<TokenId> stop_tokens_;
+  ByteSet missing_;
+  std::vector<TrieNode> trie_;
+  std::vector<TokenId> trie_tokens_;
+  std::uint32_t max_depth_ = 0;
+};
+
+}  // namespace structag
