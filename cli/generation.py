@@ -1,0 +1,122 @@
+"""Generates an output under random logits: what `structag demo` does in a model's place.
+
+The logits are noise.  Noise never ends a text by itself, so after a while the generation is
+*steered*: whatever continues one chosen text gets a large bonus.  The mask still decides what is
+possible; steering only says where to go among the possible.  The chosen text is a marker that
+leads somewhere else from here, or the stop token, or, inside a narrow pattern, the byte after
+which the fewest bytes may follow.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import structag
+
+READABLE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+READABLE_BONUS, STEERING_BONUS = 6.0, 60.0
+
+
+class Generation(NamedTuple):
+    """One generated output.
+
+    Attributes:
+        data: its bytes.
+        token_count: the tokens it took, the stop token included.
+        mask_us: how long each mask took, in microseconds.
+        finished: whether a stop token ended it.
+    """
+
+    data: bytes
+    token_count: int
+    mask_us: list[float]
+    finished: bool
+
+
+class RandomModel:
+    """Draws tokens from noise over one vocabulary."""
+
+    def __init__(
+        self, vocabulary: structag.Vocabulary, markers: Sequence[bytes], seed: int
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._markers = markers
+        self._random = np.random.default_rng(seed)
+        self._bytes = [vocabulary.token_bytes(token) for token in range(vocabulary.size)]
+        self._spellings: dict[bytes, list[int]] = {}
+        for token, text in enumerate(self._bytes):
+            self._spellings.setdefault(text, []).append(token)
+        self._readable = np.array(
+            [READABLE_BONUS if text and READABLE.issuperset(text) else 0 for text in self._bytes],
+            dtype=np.float32,
+        )
+
+    def generate(self, grammar: Any, patience: int = 24, longest: int = 2000) -> Generation:
+        """One output; steered after `patience` tokens in which more than one was possible."""
+        matcher = structag.Matcher(grammar)
+        bitmask = structag.allocate_token_bitmask(1, self._vocabulary.size)
+        data, mask_us = bytearray(), []
+        wanted: bytes | None = b""  # b"" = nothing in particular, None = the stop token
+        free_count = 0
+        for count in range(1, longest + 1):
+            start = time.perf_counter_ns()
+            matcher.fill_next_token_bitmask(bitmask)
+            mask_us.append((time.perf_counter_ns() - start) / 1000)
+            if free_count >= patience and wanted == b"":
+                wanted = self._choose(matcher)
+            token = self._draw(bitmask, wanted)
+            if token in self._vocabulary.stop_token_ids:
+                return Generation(bytes(data), count, mask_us, matcher.accept_token(token))
+            if not matcher.accept_token(token):
+                break
+            text = self._bytes[token]
+            data += text
+            if wanted and wanted.startswith(text):
+                wanted = wanted[len(text) :]
+                free_count = free_count if wanted else max(0, patience - 1)
+            else:
+                wanted = b""
+            free_count = free_count + 1 if _count(bitmask) > 1 else 0
+        return Generation(bytes(data), len(mask_us), mask_us, False)
+
+    def _draw(self, bitmask: Any, wanted: bytes | None) -> int:
+        logits = self._random.uniform(-5, 5, self._vocabulary.size).astype(np.float32)
+        logits += self._readable
+        if wanted is None:
+            logits[list(self._vocabulary.stop_token_ids)] += STEERING_BONUS
+        elif wanted:
+            for length in range(1, len(wanted) + 1):
+                for token in self._spellings.get(wanted[:length], ()):
+                    logits[token] += STEERING_BONUS + length
+        structag.apply_token_bitmask_inplace(logits, bitmask[0])
+        return int(np.argmax(logits - np.log(-np.log(self._random.random(logits.shape)))))
+
+    def _choose(self, matcher: Any) -> bytes | None:
+        """A text that leads out of where the matcher is; None = the stop token."""
+        here = matcher.allowed_bytes(), matcher.is_completed()
+        ways: list[bytes | None] = [None] if matcher.is_completed() else []
+        for marker in self._markers:
+            after = matcher.fork()
+            if after.accept_bytes(marker) and here != (after.allowed_bytes(), after.is_completed()):
+                ways.append(marker)
+        if ways:
+            return ways[int(self._random.integers(len(ways)))]
+        return min(
+            (bytes([byte]) for byte in sorted(matcher.allowed_bytes())),
+            key=lambda step: _width_after(matcher, step),
+            default=b"",
+        )
+
+
+def _width_after(matcher: Any, step: bytes) -> int:
+    after = matcher.fork()
+    after.accept_bytes(step)
+    return len(after.allowed_bytes())
+
+
+def _count(bitmask: Any) -> int:
+    return int(np.unpackbits(bitmask[0].view(np.uint8)).sum())

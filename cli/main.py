@@ -1,0 +1,64 @@
+"""`structag`: puts the commands together and turns everything that can go wrong into one message.
+
+Exit codes: 0 accepted, 1 rejected, 2 unusable input; 130 after Ctrl-C, 141 when the reader of the
+output went away.  Commands raise; only `main` prints errors.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from structag.cli import check, demo, mask, match, show
+from structag.cli.rendering import InputError, print_error
+from structag.errors import StructagError
+
+UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
+
+app = typer.Typer(
+    name="structag",
+    help="Structural tags, JSON Schemas and regexes: check them, match texts, look at token masks.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("check")(check.check)
+app.command("match")(match.match)
+app.command("mask")(mask.mask)
+app.command("show")(show.show)
+app.command("demo")(demo.demo)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in arguments
+    try:
+        code = typer.main.get_command(app).main(
+            args=arguments, prog_name="structag", standalone_mode=False
+        )
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except (InputError, StructagError) as error:
+        print_error(error, as_json)
+        return UNUSABLE
+    except BrokenPipeError:
+        # What is still buffered has no reader; without this Python complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+    except (KeyboardInterrupt, typer.Abort):
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        # Typer's own usage errors; which library they come from depends on its version.
+        describe = getattr(error, "format_message", None)
+        if describe is None:
+            raise
+        print_error(InputError(describe(), hint="see `structag --help`"), as_json)
+        return UNUSABLE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""What commands are given: the FILE argument (path, `-` or the document itself), and its kind.
+
+A document that is no JSON object or boolean is a regular expression only if it is said to be one:
+nearly every text is a valid pattern, and a guess would hide mistakes.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+import structag
+from structag.cli.rendering import InputError
+from structag.errors import StructagError
+from structag.source import Source, read_json
+
+
+class Kind(str, Enum):
+    """The kinds of documents."""
+
+    TAG = "tag"
+    SCHEMA = "schema"
+    REGEX = "regex"
+
+
+FileArgument = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="A path, `-` for standard input, or the document itself."),
+]
+KindOption = Annotated[
+    Kind | None, typer.Option("--kind", help="What FILE holds; guessed if left out.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+class Document(NamedTuple):
+    """A document as given: its bytes, the source for messages, and its kind."""
+
+    data: bytes
+    source: Source
+    kind: Kind
+
+
+def read_document(argument: str, kind: Kind | None) -> Document:
+    """The document behind a FILE argument."""
+    data, name = _read(argument, kind)
+    source = Source(data.decode("utf-8", "replace"), name)
+    if not data.strip():
+        raise InputError(f"{name} is empty", hint="expected a structural tag, JSON Schema or regex")
+    try:
+        return Document(data, source, kind or _guess(data, source))
+    except StructagError as error:
+        raise InputError(error, source) from None
+
+
+def compile_document(document: Document, vocabulary: structag.Vocabulary) -> Any:
+    """The compiled grammar of `document`."""
+    compiler = structag.Compiler(vocabulary)
+    try:
+        if document.kind is Kind.REGEX:
+            return compiler.compile_regex(_pattern(document))
+        if document.kind is Kind.SCHEMA:
+            return compiler.compile_json_schema(read_json(document.data))
+        return compiler.compile_structural_tag(read_json(document.data))
+    except StructagError as error:
+        raise InputError(error, document.source) from None
+
+
+def read_text(argument: str, file: str) -> bytes:
+    """The text behind a TEXT argument: itself, or standard input for `-`."""
+    if argument != "-":
+        return argument.encode("utf-8", "surrogateescape")
+    if file == "-":
+        raise InputError("FILE and TEXT cannot both be standard input")
+    return sys.stdin.buffer.read()
+
+
+def _read(argument: str, kind: Kind | None) -> tuple[bytes, str]:
+    if argument == "-":
+        return sys.stdin.buffer.read(), "<standard input>"
+    if argument.lstrip()[:1] in ("{", "[") or argument.strip() in ("true", "false"):
+        return argument.encode("utf-8", "surrogateescape"), "<argument>"
+    try:
+        return Path(argument).read_bytes(), argument
+    except FileNotFoundError:
+        if kind is Kind.REGEX:
+            return argument.encode("utf-8", "surrogateescape"), "<argument>"
+        raise InputError(f"there is no file `{argument}`") from None
+    except IsADirectoryError:
+        raise InputError(f"`{argument}` is a folder", hint="name a file in it") from None
+    except (OSError, ValueError) as error:
+        if kind is Kind.REGEX:
+            return argument.encode("utf-8", "surrogateescape"), "<argument>"
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"`{argument[:60]}` cannot be read: {reason}") from None
+
+
+def _guess(data: bytes, source: Source) -> Kind:
+    first = data.lstrip()[:1]
+    if first not in (b"{", b"[") and data.strip() not in (b"true", b"false"):
+        if b"\0" in data or "�" in source.text:
+            read_json(data)  # not text at all: say so rather than ask for a kind
+        raise InputError(
+            f"{source.name} is neither a structural tag nor a JSON Schema",
+            hint="if it is a regular expression, say `--kind regex`",
+        )
+    value = read_json(data)
+    if isinstance(value, dict) and (
+        value.get("type") == "structural_tag" or ("format" in value and "properties" not in value)
+    ):
+        return Kind.TAG
+    formats = ("tag", "triggered_tags", "sequence", "or", "const_string", "any_text")
+    if isinstance(value, dict) and value.get("type") in formats:
+        return Kind.TAG
+    return Kind.SCHEMA
+
+
+def _pattern(document: Document) -> str:
+    try:
+        return document.data.decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        read_json(document.data)  # names the place
+        raise

@@ -1,0 +1,93 @@
+"""The documents tell the truth: their formats, outputs and programs are run."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+structag = pytest.importorskip("structag")
+ROOT = Path(__file__).resolve().parents[1]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+class Shown(NamedTuple):
+    """A format in a document, with the outputs shown under it."""
+
+    format: Any
+    outputs: list[tuple[str, str]]
+
+
+def blocks(name: str) -> list[tuple[str, str]]:
+    return FENCE.findall((ROOT / name).read_text(encoding="utf-8"))
+
+
+def shown_formats() -> list[Shown]:
+    found: list[Shown] = []
+    for language, body in blocks("docs/structural-tag.md"):
+        if language == "json":
+            found.append(Shown(json.loads(body), []))
+        elif language == "text":
+            lines = [line.partition(" ")[::2] for line in body.splitlines()]
+            found[-1].outputs.extend((word, text.replace("\\n", "\n")) for word, text in lines)
+    return found
+
+
+def document(format: Any) -> Any:
+    if format["type"] == "structural_tag":
+        return format
+    return {"type": "structural_tag", "format": format}
+
+
+@pytest.mark.parametrize("shown", shown_formats(), ids=lambda shown: shown.format["type"])
+def test_outputs_in_the_language_reference(shown: Shown) -> None:
+    compiler = structag.Compiler(structag.Vocabulary.byte_level())
+    grammar = compiler.compile_structural_tag(document(shown.format))
+    for word, text in shown.outputs:
+        matcher = structag.Matcher(grammar)
+        accepted = matcher.accept_string(text) and matcher.is_completed()
+
+        assert word in ("accept", "reject")
+        assert accepted == (word == "accept"), text
+
+
+def test_the_language_reference_has_every_format() -> None:
+    from structag.tags.model import FORMATS
+
+    text = (ROOT / "docs/structural-tag.md").read_text(encoding="utf-8")
+    headings = {word for line in re.findall(r"^### (.*)$", text, re.M) for word in line.split(", ")}
+
+    assert headings == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md", "docs/structural-tag.md"])
+def test_python_in_documents_runs(name: str, tmp_path: Path) -> None:
+    for language, body in blocks(name):
+        if language == "python":
+            done = subprocess.run(
+                [sys.executable, "-W", "error", "-c", body],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+
+            assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "path",
+    [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
+def test_links_lead_somewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    broken = [link for link in LINK.findall(text) if not (path.parent / link).exists()]
+
+    assert broken == []

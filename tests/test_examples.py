@@ -1,0 +1,47 @@
+"""Every example runs to its end, and proves what it says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+def run(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / name)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_example_runs(path: Path, tmp_path: Path) -> None:
+    done = run(path.name, tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+def test_all_five_checks_of_the_verification_hold(tmp_path: Path) -> None:
+    lines = run("verification.py", tmp_path).stdout.splitlines()
+
+    assert [line.split(":")[0] for line in lines[:5]] == [f"{n}. holds" for n in range(1, 6)]
+    assert lines[4].endswith("100 of 100 random generations are valid")
+    assert lines[5].split() == ["valid", "with", "the", "mask:", "100", "of", "100"]
+    assert int(lines[6].split()[-3]) < 10
+
+
+def test_the_demo_has_the_same_tag_as_the_example() -> None:
+    demo = EXAMPLES.parent / "cli" / "deepseek_v4.json"
+
+    assert json.loads((EXAMPLES / "deepseek_v4.json").read_text(encoding="utf-8")) == json.loads(
+        demo.read_text(encoding="utf-8")
+    )
