@@ -85,7 +85,8 @@ class TokenTable(NamedTuple):
         content = self.contents[token]
         if content and not self.is_id(token):
             yield (content[0] | STARTS, *content[1:])
-        yield (-1 - token,)
+        if content or self.is_id(token):
+            yield (-1 - token,)
 
 
 class Suffix:

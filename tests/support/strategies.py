@@ -322,8 +322,8 @@ class _Writer:
 
     def tokens(self) -> Ref:
         assert self.vocabulary is not None
-        last = len(self.vocabulary.contents) - 1
-        ids = self.draw(st.sets(st.integers(max(0, last - 7), last), min_size=1, max_size=2))
+        used = [t for t, content in enumerate(self.vocabulary.contents) if content][-8:]
+        ids = self.draw(st.sets(st.sampled_from(used), min_size=1, max_size=2))
         return self.builder.tokens(ids, negated=self.size(0, 3) == 0)
 
     def closable(self) -> Ref:

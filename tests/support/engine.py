@@ -1,0 +1,128 @@
+"""How the property tests drive the engine: vocabularies, masks as sets, walks and witnesses.
+
+`explore` and `completion` look at the engine through its public methods only.  A *witness* is a
+string or token sequence that the engine itself accepts to the end; whether it is right to do so is
+then for the reference matcher to say.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from support.strategies import GrammarSample, VocabularySample
+
+from structag.compiler import Compiler
+from structag.errors import GrammarError
+from structag.grammar.expressions import Grammar
+from structag.matcher import Matcher
+from structag.vocabulary import Vocabulary
+
+LENGTHS = {1: 8, 2: 6, 3: 4}
+"""How long all strings over so many bytes may get; 3 for larger alphabets."""
+
+OTHER_BYTES = tuple(b'z0" \xc3\xa9\xff\x00')
+
+
+def properties(examples: int = 2000) -> settings:
+    """Settings of a property; ``STRUCTAG_EXAMPLES`` caps the number of examples."""
+    cap = int(os.environ.get("STRUCTAG_EXAMPLES", examples))
+    return settings(
+        max_examples=min(cap, examples),
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+
+
+def vocabulary_of(sample: VocabularySample) -> Vocabulary:
+    """`sample` as the engine takes it."""
+    return Vocabulary.from_token_bytes(
+        list(sample.contents),
+        special=sorted(sample.control),
+        user_defined=sorted(sample.user_defined),
+        stop_token_ids=[sample.stop],
+    )
+
+
+def compile_or_none(compiler: Compiler, grammar: Grammar) -> Any:
+    """`grammar`, compiled, or None if it derives nothing at all or nothing that can be spelled."""
+    try:
+        return compiler.compile_grammar(grammar)
+    except GrammarError as error:
+        assert error.code in ("grammar-empty", "vocabulary-spelling")
+        return None
+
+
+def mask_of(matcher: Matcher, size: int) -> set[int]:
+    """The tokens that the mask allows."""
+    bitmask = np.full((1, (size + 31) // 32), -1, dtype=np.int32)
+    matcher.fill_next_token_bitmask(bitmask)
+    bits = np.unpackbits(bitmask.view(np.uint8), bitorder="little")
+    assert not bits[size:].any()
+    return set(np.flatnonzero(bits).tolist())
+
+
+def accepted_one_by_one(matcher: Matcher, token_ids: Iterable[int]) -> set[int]:
+    """The tokens that a fork takes."""
+    return {token for token in token_ids if matcher.fork().accept_token(token)}
+
+
+def observe(matcher: Matcher, size: int) -> tuple[frozenset[int], bool, bool, str]:
+    """All that can be seen of a matcher without changing it."""
+    return (
+        frozenset(mask_of(matcher, size)),
+        matcher.is_completed(),
+        matcher.is_terminated(),
+        matcher.find_jump_forward_string(),
+    )
+
+
+def words(alphabet: Sequence[int], length: int | None = None) -> Iterator[tuple[int, ...]]:
+    """All strings over `alphabet`, short ones first."""
+    most = LENGTHS.get(len(alphabet), 3) if length is None else length
+    for size in range(most + 1):
+        yield from itertools.product(alphabet, repeat=size)
+
+
+def prefixes(strings: Iterable[tuple[int, ...]]) -> set[tuple[int, ...]]:
+    """Every prefix of `strings`, the whole ones included."""
+    return {string[:size] for string in strings for size in range(len(string) + 1)}
+
+
+def completion(matcher: Matcher, sample: GrammarSample, budget: int = 400) -> bytes | None:
+    """A shortest string that completes `matcher`, over few bytes; None if none was found soon."""
+    candidates = tuple(dict.fromkeys((*sample.bytes, *OTHER_BYTES)))
+    queue = deque([(matcher, b"")])
+    while queue and budget > 0:
+        state, done = queue.popleft()
+        if state.is_completed():
+            return done
+        for byte in candidates:
+            budget -= 1
+            child = state.fork()
+            if child.accept_bytes(bytes([byte])):
+                queue.append((child, done + bytes([byte])))
+    return None
+
+
+def token_completion(
+    matcher: Matcher, size: int, stop: int, budget: int = 200
+) -> tuple[int, ...] | None:
+    """A shortest sequence of tokens that completes `matcher`; None if none was found soon."""
+    queue: deque[tuple[Matcher, tuple[int, ...]]] = deque([(matcher, ())])
+    while queue and budget > 0:
+        state, done = queue.popleft()
+        if state.is_completed():
+            return done
+        for token in sorted(mask_of(state, size) - {stop}):
+            budget -= 1
+            child = state.fork()
+            assert child.accept_token(token)
+            queue.append((child, (*done, token)))
+    return None
