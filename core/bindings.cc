@@ -7,11 +7,14 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #pragma GCC diagnostic pop
 
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -51,7 +54,7 @@ void TranslateLimit(const std::exception_ptr& pointer, void*) {
       case Limit::kExpressions: what = "size of a grammar"; setting = "max_expressions"; break;
       case Limit::kNesting: what = "nesting of a grammar"; setting = "max_nesting"; break;
     }
-    const nb::str message = nb::str("the limit on {} was reached").attr("format")(what);
+    const std::string message = std::string("the limit on ") + what + " was reached";
     nb::object error = Errors("LimitError")(message, nb::arg("limit") = what,
                                             nb::arg("value") = e.value(),
                                             nb::arg("setting") = setting);
@@ -68,9 +71,8 @@ nb::bytes AsBytes(const ByteSet& set) {
   return nb::bytes(out.data(), out.size());
 }
 
-std::shared_ptr<Vocabulary> MakeVocabulary(const std::vector<nb::bytes>& token_bytes,
-                                           const nb::bytes& kinds,
-                                           const std::vector<TokenId>& stop_token_ids) {
+void InitVocabulary(Vocabulary* self, const std::vector<nb::bytes>& token_bytes,
+                    const nb::bytes& kinds, const std::vector<TokenId>& stop_token_ids) {
   std::vector<std::string_view> views;
   views.reserve(token_bytes.size());
   for (const nb::bytes& b : token_bytes) views.emplace_back(b.c_str(), b.size());
@@ -78,8 +80,9 @@ std::shared_ptr<Vocabulary> MakeVocabulary(const std::vector<nb::bytes>& token_b
   for (std::uint8_t kind : Span(kinds)) {
     if (kind > 3) throw nb::value_error("a token kind is 0 to 3");
   }
+  const std::span<const std::uint8_t> kind_span = Span(kinds);
   const nb::gil_scoped_release release;
-  return std::make_shared<Vocabulary>(views, Span(kinds), stop_token_ids);
+  new (self) Vocabulary(views, kind_span, stop_token_ids);
 }
 
 std::shared_ptr<Engine> MakeEngine(std::shared_ptr<Vocabulary> vocabulary, const nb::bytes& program,
@@ -124,11 +127,9 @@ void Rollback(Matcher& matcher, std::int64_t count) {
 
 void BindVocabulary(nb::module_& m) {
   nb::class_<Vocabulary>(m, "Vocabulary")
-      .def("__init__",
-           [](nb::handle, const nb::args&) { throw nb::type_error("use make_vocabulary"); })
+      .def("__init__", &InitVocabulary, nb::arg("token_bytes"), nb::arg("kinds"),
+           nb::arg("stop_token_ids"))
       .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes);
-  m.def("make_vocabulary", &MakeVocabulary, nb::arg("token_bytes"), nb::arg("kinds"),
-        nb::arg("stop_token_ids"));
 }
 
 void BindEngine(nb::module_& m) {

@@ -1,0 +1,66 @@
+"""structag: exact and fast structured output for language models.
+
+One format description (a structural tag, a JSON Schema, a regular expression or a grammar) becomes
+one grammar, is compiled for one vocabulary, and tells at each decoding step which tokens may come
+next.  Importing this package loads neither torch nor transformers.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from structag.bitmask import (
+    allocate_token_bitmask,
+    apply_token_bitmask_inplace,
+    reset_token_bitmask,
+)
+from structag.compiler import CompiledGrammar, Compiler
+from structag.errors import (
+    FormatError,
+    GrammarError,
+    GrammarSyntaxError,
+    LimitError,
+    MatcherError,
+    SchemaError,
+    StructagError,
+    UnsupportedError,
+    VocabularyError,
+)
+from structag.grammar.builder import GrammarBuilder
+from structag.limits import Limits
+from structag.matcher import Matcher
+from structag.vocabulary import TokenKind, Vocabulary
+
+if TYPE_CHECKING:
+    from structag.tags.model import StructuralTag
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CompiledGrammar",
+    "Compiler",
+    "FormatError",
+    "GrammarBuilder",
+    "GrammarError",
+    "GrammarSyntaxError",
+    "LimitError",
+    "Limits",
+    "Matcher",
+    "MatcherError",
+    "SchemaError",
+    "StructagError",
+    "StructuralTag",
+    "TokenKind",
+    "UnsupportedError",
+    "Vocabulary",
+    "VocabularyError",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "reset_token_bitmask",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "StructuralTag":  # pydantic takes longer to import than everything else together
+        from structag.tags.model import StructuralTag
+
+        return StructuralTag
+    raise AttributeError(f"module 'structag' has no attribute {name!r}")

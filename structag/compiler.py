@@ -1,0 +1,270 @@
+"""Source → `CompiledGrammar`: lowers, simplifies, binds to the vocabulary, hands it to the core.
+
+Compiling only lowers and interns; automata and masks appear when a matcher needs them.  Equal
+sources compiled again come from a cache, which counts bytes and forgets the least recently used.
+A `Compiler` may be used by any number of threads.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from structag._core import Engine, make_engine
+from structag.errors import FormatError, GrammarError, VocabularyError
+from structag.grammar.builder import GrammarBuilder
+from structag.grammar.expressions import Grammar
+from structag.grammar.pack import pack_grammar
+from structag.grammar.simplify import simplify_grammar
+from structag.limits import Limits
+from structag.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from structag.tags.model import StructuralTag
+
+Lower = Callable[[GrammarBuilder], int]
+
+
+class CompiledGrammar:
+    """A grammar compiled for one vocabulary; immutable to its users, shared by matchers.
+
+    Attributes:
+        grammar: the unified grammar as lowered, marks included.
+        vocabulary: what it was compiled for.
+        native: the core's form, for `structag.matcher`.
+    """
+
+    def __init__(self, grammar: Grammar, vocabulary: Vocabulary, native: Engine) -> None:
+        self.grammar = grammar
+        self.vocabulary = vocabulary
+        self.native = native
+
+    @property
+    def fingerprint(self) -> str:
+        """A name for the language, the same in every process: equal structure, equal fingerprint."""
+        from structag.grammar.fingerprint import fingerprint
+
+        return fingerprint(self.grammar)
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """Counts of what the core holds now: expressions, states, masks, memory_bytes."""
+        return self.native.stats()
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes held now; grows while matchers discover states, up to `Limits.max_memory_bytes`."""
+        return self.stats["memory_bytes"]
+
+
+class Compiler:
+    """Compiles sources for one vocabulary.
+
+    Args:
+        vocabulary: whose tokens the masks are about.
+        threads: how many `compile_…_async` calls run at once.
+        cache_bytes: how much the cache may hold; 0 turns it off.
+        limits: see `Limits`.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        *,
+        threads: int = 4,
+        cache_bytes: int = 256 * 1024 * 1024,
+        limits: Limits | None = None,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.limits = limits or Limits()
+        self._threads = threads
+        self._cache_bytes = cache_bytes
+        self._cache: OrderedDict[tuple[str, ...], CompiledGrammar] = OrderedDict()
+        self._lock = threading.Lock()
+        self._executor: ThreadPoolExecutor | None = None
+
+    def compile_structural_tag(self, tag: StructuralTag | dict[str, Any] | str) -> CompiledGrammar:
+        """Compile a structural tag: JSON text, Python value or model.
+
+        Raises:
+            FormatError, SchemaError, GrammarSyntaxError, UnsupportedError: the tag, or what is
+                inside it, is refused; `pointer` says where.
+            GrammarError: `grammar-empty`, no output can match.
+            LimitError: a limit was reached.
+        """
+        from structag.tags.lower import lower_format
+        from structag.tags.parse import parse_format
+
+        key = _key("tag", tag, {})
+        return self._compile(
+            key, lambda b: lower_format(parse_format(tag, self.limits), b, self.limits)
+        )
+
+    def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:
+        """Compile a JSON Schema: JSON text, Python value, bool, pydantic model or TypeAdapter.
+
+        Args:
+            schema: the schema; the draft is taken from `$schema`, 2020-12 when absent.
+            options: fields of `structag.schema.options.SchemaOptions`.
+
+        Raises:
+            SchemaError, UnsupportedError: with the JSON pointer of the keyword.
+        """
+        from structag.schema.lower import lower_schema
+        from structag.schema.options import SchemaOptions
+        from structag.schema.read import read_schema
+
+        parsed = SchemaOptions(**options)
+        key = _key("schema", schema, options)
+        return self._compile(
+            key,
+            lambda b: lower_schema(
+                read_schema(schema, self.limits), b, parsed, limits=self.limits
+            ),
+        )
+
+    def compile_regex(self, pattern: str) -> CompiledGrammar:
+        """Compile an ECMA-262 regular expression; the whole output must match.
+
+        Raises:
+            GrammarSyntaxError, UnsupportedError: with the span in `pattern`.
+        """
+        from structag.text.regex import lower_regex
+
+        return self._compile(
+            ("regex", pattern), lambda b: lower_regex(pattern, b, limits=self.limits)
+        )
+
+    def compile_grammar(self, grammar: Grammar) -> CompiledGrammar:
+        """Compile a unified grammar, made with `GrammarBuilder`; not cached.
+
+        Raises:
+            GrammarError: `grammar-empty`, or an expression where it may not be.
+        """
+        return self._build(grammar)
+
+    def compile(self, source: Any) -> CompiledGrammar:
+        """Compile any source whose kind shows: a `Grammar`, a structural tag, a schema or a model.
+
+        Raises:
+            FormatError: `source-kind`, if it does not show.
+        """
+        if isinstance(source, Grammar):
+            return self.compile_grammar(source)
+        value = source
+        if isinstance(source, str):
+            from structag.source import read_json
+
+            value = read_json(source, self.limits)
+        kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+        if kind == "structural_tag":
+            return self.compile_structural_tag(source)
+        if isinstance(value, (dict, bool)) or hasattr(value, "model_json_schema"):
+            return self.compile_json_schema(source)
+        raise FormatError(
+            f"a source of type {type(source).__name__} whose kind does not show",
+            code="source-kind",
+            expected="a structural tag, a JSON Schema, a pydantic model or a Grammar",
+            hint="call compile_regex, compile_json_schema, … by name",
+        )
+
+    def compile_structural_tag_async(
+        self, tag: StructuralTag | dict[str, Any] | str
+    ) -> Future[CompiledGrammar]:
+        """`compile_structural_tag` on the compiler's threads."""
+        return self._submit(self.compile_structural_tag, tag)
+
+    def compile_json_schema_async(self, schema: Any, **options: Any) -> Future[CompiledGrammar]:
+        """`compile_json_schema` on the compiler's threads."""
+        return self._submit(self.compile_json_schema, schema, **options)
+
+    def compile_regex_async(self, pattern: str) -> Future[CompiledGrammar]:
+        """`compile_regex` on the compiler's threads."""
+        return self._submit(self.compile_regex, pattern)
+
+    def compile_grammar_async(self, grammar: Grammar) -> Future[CompiledGrammar]:
+        """`compile_grammar` on the compiler's threads."""
+        return self._submit(self.compile_grammar, grammar)
+
+    def compile_async(self, source: Any) -> Future[CompiledGrammar]:
+        """`compile` on the compiler's threads."""
+        return self._submit(self.compile, source)
+
+    def clear_cache(self) -> None:
+        """Forget every compiled grammar; those in use live on with their users."""
+        with self._lock:
+            self._cache.clear()
+
+    def _compile(self, key: tuple[str, ...] | None, lower: Lower) -> CompiledGrammar:
+        if key is not None:
+            with self._lock:
+                if (known := self._cache.get(key)) is not None:
+                    self._cache.move_to_end(key)
+                    return known
+        builder = GrammarBuilder()
+        compiled = self._build(builder.build(lower(builder)))
+        if key is not None and self._cache_bytes > 0:
+            with self._lock:
+                self._cache[key] = compiled
+                self._evict()
+        return compiled
+
+    def _evict(self) -> None:
+        held = sum(sum(map(len, key)) + g.memory_bytes for key, g in self._cache.items())
+        while held > self._cache_bytes and len(self._cache) > 1:
+            key, oldest = self._cache.popitem(last=False)
+            held -= sum(map(len, key)) + oldest.memory_bytes
+
+    def _build(self, grammar: Grammar) -> CompiledGrammar:
+        from structag.grammar.bind import bind_vocabulary
+
+        bound = bind_vocabulary(grammar, self.vocabulary.control_tokens)
+        program, text = pack_grammar(simplify_grammar(bound))
+        native = make_engine(
+            self.vocabulary.native,
+            program,
+            text,
+            self.limits.max_work,
+            self.limits.max_memory_bytes,
+            self.limits.max_expressions,
+        )
+        if native.is_empty:
+            raise GrammarError(
+                "no output can match",
+                code="grammar-empty",
+                hint="look for parts that exclude each other",
+            )
+        if native.looks_ahead and not native.is_spellable():
+            missing = sorted(set(native.needed_bytes) & self.vocabulary.missing_bytes)
+            raise VocabularyError(
+                "the vocabulary cannot spell any output: it has no token for the bytes "
+                + ", ".join(f"0x{b:02X}" for b in missing[:8]),
+                code="vocabulary-spelling",
+                hint="use a vocabulary with byte tokens",
+            )
+        return CompiledGrammar(grammar, self.vocabulary, native)
+
+    def _submit(
+        self, call: Callable[..., CompiledGrammar], *args: Any, **options: Any
+    ) -> Future[CompiledGrammar]:
+        with self._lock:
+            if self._executor is None:  # not before first use: servers fork
+                self._executor = ThreadPoolExecutor(self._threads, "structag-compile")
+        return self._executor.submit(call, *args, **options)
+
+
+def _key(kind: str, source: Any, options: dict[str, Any]) -> tuple[str, ...] | None:
+    """What identifies a source in the cache; None for what has no cheap, exact key."""
+    extra = repr(sorted(options.items())) if options else ""
+    if isinstance(source, str):
+        return kind, source, extra
+    if isinstance(source, (dict, bool)):
+        try:
+            return kind, json.dumps(source), extra
+        except (TypeError, ValueError, RecursionError):
+            return None
+    return None

@@ -1,0 +1,132 @@
+"""The face of the native matcher: the state of one generation.
+
+A `Matcher` says which tokens may come next, takes the one that was sampled, and can go back.  It
+is used by one thread at a time; any number of matchers of one compiled grammar may run on any
+threads.  Native calls release the GIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from structag._core import Matcher as NativeMatcher
+from structag.errors import VocabularyError
+
+if TYPE_CHECKING:
+    from structag.compiler import CompiledGrammar
+
+
+class Matcher:
+    """The state of one generation under `grammar`.
+
+    Args:
+        grammar: what `Compiler.compile_…` returned.
+        stop_token_ids: replaces the vocabulary's stop tokens for this matcher.
+    """
+
+    __slots__ = ("_native", "grammar", "stop_token_ids")
+
+    def __init__(
+        self, grammar: CompiledGrammar, stop_token_ids: Iterable[int] | None = None
+    ) -> None:
+        stops = grammar.vocabulary.stop_token_ids if stop_token_ids is None else stop_token_ids
+        self.grammar = grammar
+        self.stop_token_ids: tuple[int, ...] = tuple(sorted(set(stops)))
+        for token in self.stop_token_ids:
+            if not 0 <= token < grammar.vocabulary.size:
+                raise VocabularyError(
+                    f"stop token {token} is not in the vocabulary",
+                    code="vocabulary-value",
+                    expected=f"ids from 0 to {grammar.vocabulary.size - 1}",
+                )
+        self._native = NativeMatcher(grammar.native, list(self.stop_token_ids))
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
+        """Write which tokens may come next into row `index` of `bitmask`.
+
+        `bitmask` is int32[rows, ceil(vocabulary size / 32)] (or one such row), C-contiguous on the
+        CPU, of any framework that speaks DLPack or the buffer protocol; bit *i* of word *w* is token
+        32*w + i, 1 = allowed; words beyond the vocabulary are cleared.  Returns False if every
+        token is allowed, so that nothing needs to be applied.  A state seen before costs a copy.
+
+        Raises:
+            MatcherError: `bitmask-shape`.
+            LimitError: the mask costs more than the limits allow; the matcher is as it was.
+        """
+        return self._native.fill_mask(bitmask, index)
+
+    def accept_token(self, token_id: int) -> bool:
+        """Advance by one token and return True; False, and nothing changes, if it is not allowed.
+
+        A stop token is accepted where the grammar may end, and terminates; after that stop tokens
+        are accepted without effect.  Ids outside the vocabulary are refused like any other.
+        """
+        return self._native.accept_token(_clamp(token_id))
+
+    def accept_string(self, text: str | bytes) -> bool:
+        """Advance by text, all of it or nothing.  One entry for `rollback`, if it is not empty.
+
+        Text is never read as token ids, and takes nothing from a token budget.
+        """
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        return self._native.accept_bytes(data)
+
+    def accept_bytes(self, data: bytes) -> bool:
+        """Advance by bytes, which may end inside a character; otherwise as `accept_string`."""
+        return self._native.accept_bytes(data)
+
+    def validate_tokens(self, token_ids: Sequence[int]) -> int:
+        """How many of `token_ids` would be accepted one after the other; changes nothing."""
+        return self._native.validate_tokens([_clamp(t) for t in token_ids])
+
+    def rollback(self, count: int) -> None:
+        """Undo the last `count` accepted entries, a termination included.
+
+        Raises:
+            MatcherError: `matcher-state`, if fewer were accepted.
+        """
+        self._native.rollback(count)
+
+    def fork(self) -> Matcher:
+        """An independent copy, with its own history."""
+        copy = object.__new__(Matcher)
+        copy.grammar = self.grammar
+        copy.stop_token_ids = self.stop_token_ids
+        copy._native = self._native.fork()
+        return copy
+
+    def reset(self) -> None:
+        """Back to the start, as if new."""
+        self._native.reset()
+
+    def is_completed(self) -> bool:
+        """Whether the output may end here: a stop token would be accepted, none has been yet."""
+        return self._native.is_complete()
+
+    def is_terminated(self) -> bool:
+        """Whether a stop token has been accepted."""
+        return self._native.is_terminated()
+
+    @property
+    def history_size(self) -> int:
+        """How many entries `rollback` can undo."""
+        return self._native.history_size()
+
+    def allowed_bytes(self) -> frozenset[int]:
+        """The byte values that may come next, read as text."""
+        return frozenset(self._native.allowed_bytes())
+
+    def find_jump_forward_string(self) -> str:
+        """The text that must come next whatever is sampled; empty if there is a choice.
+
+        Ends at a character boundary, and before a place where the output may end or where a token
+        is read by its id.
+        """
+        return self._native.find_jump_forward().decode("utf-8")
+
+
+def _clamp(token_id: int) -> int:
+    """Ids beyond 32 bits are as invalid as -1, and fit the native call."""
+    value = int(token_id)
+    return value if -1 <= value < 2**31 else -1
