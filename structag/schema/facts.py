@@ -1,0 +1,297 @@
+"""The normal form: what a schema allows, type by type, as a union of plain conjunctions.
+
+`Forms` has one list of alternatives per JSON type.  Types are disjoint, so two forms intersect type
+by type, and a union is a concatenation.  Inside, values of members and items are *goals*: tuples of
+schema nodes that all must hold, not looked into before they are lowered; ``()`` is any value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from structag.grammar.expressions import Ref
+from structag.schema.document import Node
+
+Goal: TypeAlias = tuple[Node, ...]
+MAX_ALTERNATIVES = 256
+Fact = TypeVar("Fact", bound=NamedTuple)
+
+
+class StringFacts(NamedTuple):
+    """A string of `low` to `high` characters in every one of `patterns` (decoded text)."""
+
+    low: int = 0
+    high: int | None = None
+    patterns: tuple[Ref, ...] = ()
+    values: frozenset[str] | None = None
+    banned: frozenset[str] = frozenset()
+
+
+class NumberFacts(NamedTuple):
+    """A number in an interval; `factors` must all divide it; `is_integer` None = either."""
+
+    low: Decimal | None = None
+    low_open: bool = False
+    high: Decimal | None = None
+    high_open: bool = False
+    is_integer: bool | None = None
+    factors: tuple[Decimal, ...] = ()
+    values: frozenset[Decimal] | None = None
+    banned: frozenset[Decimal] = frozenset()
+
+
+class Contains(NamedTuple):
+    """`low` to `high` items that satisfy `goal`; the node is for messages."""
+
+    goal: Goal
+    low: int
+    high: int | None
+    node: Node
+
+
+class ArrayFacts(NamedTuple):
+    """An array: the first items as `prefix`, all others as `items`."""
+
+    prefix: tuple[Goal, ...] = ()
+    items: Goal = ()
+    low: int = 0
+    high: int | None = None
+    contains: tuple[Contains, ...] = ()
+    unique: Node | None = None
+
+
+class Members(NamedTuple):
+    """What one schema says of the members of an object.
+
+    A name in `properties` has that goal; one that is in patterns has theirs too; any other has
+    `additional`.
+    """
+
+    properties: Mapping[str, Goal]
+    patterns: tuple[tuple[Ref, Goal], ...]
+    additional: Goal
+    node: Node
+
+
+class Witness(NamedTuple):
+    """At least one member, none of `others`, whose name is in `names` and whose value is `goal`."""
+
+    names: Ref
+    goal: Goal
+    node: Node
+
+
+class ObjectFacts(NamedTuple):
+    """An object that satisfies every one of `members`."""
+
+    members: tuple[Members, ...] = ()
+    required: tuple[str, ...] = ()
+    low: int = 0
+    high: int | None = None
+    names: tuple[Goal, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
+
+
+class Forms(NamedTuple):
+    """The alternatives of each type; `booleans` holds bit 0 for false and bit 1 for true."""
+
+    null: bool
+    booleans: int
+    numbers: tuple[NumberFacts, ...]
+    strings: tuple[StringFacts, ...]
+    arrays: tuple[ArrayFacts, ...]
+    objects: tuple[ObjectFacts, ...]
+
+
+ANY = Forms(True, 3, (NumberFacts(),), (StringFacts(),), (ArrayFacts(),), (ObjectFacts(),))
+NONE = Forms(False, 0, (), (), (), ())
+
+
+class TooManyAlternativesError(Exception):
+    """An intersection has more alternatives than `MAX_ALTERNATIVES`."""
+
+
+def unite(parts: Iterable[Forms]) -> Forms:
+    """The values that any of the parts allows."""
+    null, booleans = False, 0
+    numbers: dict[NumberFacts, None] = {}
+    strings: dict[StringFacts, None] = {}
+    arrays: list[ArrayFacts] = []
+    objects: list[ObjectFacts] = []
+    for part in parts:
+        null |= part.null
+        booleans |= part.booleans
+        numbers.update(dict.fromkeys(part.numbers))
+        strings.update(dict.fromkeys(part.strings))
+        arrays += [fact for fact in part.arrays if fact is not _FREE_ARRAY or fact not in arrays]
+        objects += [
+            fact for fact in part.objects if fact is not _FREE_OBJECT or fact not in objects
+        ]
+    return Forms(null, booleans, tuple(numbers), tuple(strings), tuple(arrays), tuple(objects))
+
+
+_FREE_ARRAY = ANY.arrays[0]
+_FREE_OBJECT = ANY.objects[0]
+
+
+def intersect(left: Forms, right: Forms) -> Forms:
+    """The values that both allow.
+
+    Raises:
+        TooManyAlternativesError: a type would have over `MAX_ALTERNATIVES`.
+    """
+    if left is ANY:
+        return right
+    if right is ANY:
+        return left
+    return Forms(
+        left.null and right.null,
+        left.booleans & right.booleans,
+        _pairs(left.numbers, right.numbers, ANY.numbers, _both_numbers),
+        _pairs(left.strings, right.strings, ANY.strings, _both_strings),
+        _pairs(left.arrays, right.arrays, ANY.arrays, _both_arrays),
+        _pairs(left.objects, right.objects, ANY.objects, _both_objects),
+    )
+
+
+def _pairs(
+    left: tuple[Fact, ...],
+    right: tuple[Fact, ...],
+    free: tuple[Fact, ...],
+    both: Callable[[Fact, Fact], Fact | None],
+) -> tuple[Fact, ...]:
+    if left is free or left == right:
+        return right
+    if right is free:
+        return left
+    if len(left) * len(right) > MAX_ALTERNATIVES * 4:
+        raise TooManyAlternativesError
+    found = [fact for a in left for b in right if (fact := both(a, b)) is not None]
+    if len(found) > MAX_ALTERNATIVES:
+        raise TooManyAlternativesError
+    return tuple(found)
+
+
+def least(left: int | None, right: int | None) -> int | None:
+    """The smaller upper bound; None is no bound."""
+    return right if left is None else left if right is None else min(left, right)
+
+
+def _both_strings(a: StringFacts, b: StringFacts) -> StringFacts | None:
+    low, high = max(a.low, b.low), least(a.high, b.high)
+    banned = a.banned | b.banned
+    values = _common(a.values, b.values)
+    if values is not None:
+        values = frozenset(v for v in values - banned if low <= len(v) and _within(len(v), high))
+        if not values:
+            return None
+    if high is not None and low > high:
+        return None
+    return StringFacts(low, high, joined(a.patterns, b.patterns), values, banned)
+
+
+def _within(value: int, high: int | None) -> bool:
+    return high is None or value <= high
+
+
+T = TypeVar("T")
+
+
+def _common(left: frozenset[T] | None, right: frozenset[T] | None) -> frozenset[T] | None:
+    return right if left is None else left if right is None else left & right
+
+
+def joined(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
+    """The items of both, each once, in order."""
+    if not right:
+        return left
+    return tuple(dict.fromkeys(left + right)) if left else right
+
+
+def _both_numbers(a: NumberFacts, b: NumberFacts) -> NumberFacts | None:
+    if a.is_integer is not None and b.is_integer is not None and a.is_integer != b.is_integer:
+        return None
+    low, low_open = _higher(a.low, a.low_open, b.low, b.low_open, 1)
+    high, high_open = _higher(a.high, a.high_open, b.high, b.high_open, -1)
+    both = NumberFacts(
+        low,
+        low_open,
+        high,
+        high_open,
+        b.is_integer if a.is_integer is None else a.is_integer,
+        joined(a.factors, b.factors),
+        _common(a.values, b.values),
+        a.banned | b.banned,
+    )
+    if both.values is not None:
+        kept = frozenset(value for value in both.values if number_fits(value, both))
+        return both._replace(values=kept) if kept else None
+    if low is None or high is None or low < high:
+        return both
+    return None if low > high or low_open or high_open else both
+
+
+def _higher(
+    a: Decimal | None, a_open: bool, b: Decimal | None, b_open: bool, sign: int
+) -> tuple[Decimal | None, bool]:
+    if a is None or (b is not None and (b > a if sign > 0 else b < a)):
+        return b, b_open
+    if b is None or a != b:
+        return a, a_open
+    return a, a_open or b_open
+
+
+def number_fits(value: Decimal, facts: NumberFacts) -> bool:
+    """Whether a number satisfies everything but `values`."""
+    if facts.low is not None and (value < facts.low or (facts.low_open and value == facts.low)):
+        return False
+    if facts.high is not None and (value > facts.high or (facts.high_open and value == facts.high)):
+        return False
+    if facts.is_integer is not None and (value == value.to_integral_value()) != facts.is_integer:
+        return False
+    return value not in facts.banned and all(divides(factor, value) for factor in facts.factors)
+
+
+def divides(factor: Decimal, value: Decimal) -> bool:
+    """Whether `value` is a multiple of `factor`, exactly."""
+    numerator, denominator = value.as_integer_ratio()
+    top, bottom = factor.as_integer_ratio()
+    return numerator * bottom % (denominator * top) == 0
+
+
+def _both_arrays(a: ArrayFacts, b: ArrayFacts) -> ArrayFacts | None:
+    low, high = max(a.low, b.low), least(a.high, b.high)
+    if high is not None and low > high:
+        return None
+    size = max(len(a.prefix), len(b.prefix))
+    prefix = tuple(joined(item_goal(a, i), item_goal(b, i)) for i in range(size))
+    return ArrayFacts(
+        prefix,
+        joined(a.items, b.items),
+        low,
+        high,
+        joined(a.contains, b.contains),
+        a.unique or b.unique,
+    )
+
+
+def item_goal(facts: ArrayFacts, index: int) -> Goal:
+    """The goal of the item at `index`."""
+    return facts.prefix[index] if index < len(facts.prefix) else facts.items
+
+
+def _both_objects(a: ObjectFacts, b: ObjectFacts) -> ObjectFacts | None:
+    low, high = max(a.low, b.low), least(a.high, b.high)
+    if high is not None and low > high:
+        return None
+    members = a.members + tuple(m for m in b.members if not any(m is known for known in a.members))
+    return ObjectFacts(
+        members,
+        joined(a.required, b.required),
+        low,
+        high,
+        joined(a.names, b.names),
+        joined(a.witnesses, b.witnesses),
+    )

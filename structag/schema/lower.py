@@ -1,0 +1,209 @@
+"""Lowers JSON Schemas to grammars of JSON text.
+
+`Lowering.value` turns a goal into an expression: expand, then lower each type's alternatives.
+What it did is remembered per goal; a goal met again while it is being lowered becomes a rule, and so
+does one that lies too deep, which is then lowered later from a queue, so that the depth of a schema
+costs no Python frames.
+
+Sound, and deliberately not complete: members come in the schema's order unless
+`SchemaOptions.property_order` lifts that, whitespace is bounded, numbers are spelled as
+`structag.schema.numbers` says, and an `enum` or `const` of objects follows the same rules as any
+object.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structag.errors import LimitError, SchemaError
+from structag.grammar.builder import GrammarBuilder
+from structag.grammar.expressions import Ref
+from structag.limits import Limits
+from structag.schema.arrays import lower_array
+from structag.schema.document import Document, unsupported
+from structag.schema.expand import Expander
+from structag.schema.facts import ANY, Forms, Goal, ObjectFacts
+from structag.schema.numbers import FactorError, Numbers
+from structag.schema.objects import lower_object
+from structag.schema.options import SchemaOptions
+from structag.schema.strings import decoded, quoted
+
+MAX_DEPTH = 20
+"""Goals lowered inside each other before one is put off."""
+WHITESPACE = b" \t\n\r"
+
+
+def lower_schema(
+    schema: dict[str, Any] | bool,
+    builder: GrammarBuilder,
+    options: SchemaOptions | None = None,
+    *,
+    pointer: str = "",
+    limits: Limits | None = None,
+) -> Ref:
+    """The JSON texts of the values that satisfy `schema`.
+
+    `schema` is parsed JSON (see `structag.source.read_json`), or a Python value like it; `pointer`
+    is put before the pointers in errors.
+
+    Raises:
+        SchemaError: `schema-value`, `schema-reference`, `schema-unsatisfiable`.
+        UnsupportedError: `schema-keyword`, a keyword that cannot be enforced; `regex-feature`.
+        GrammarSyntaxError: `regex-syntax`, a `pattern` is no pattern.
+        LimitError: `nesting-limit`.
+    """
+    options, limits = options or SchemaOptions(), limits or Limits()
+    if type(schema) is not dict and type(schema) is not bool:
+        raise SchemaError(
+            "a schema is neither an object nor a boolean",
+            code="schema-value",
+            pointer=pointer,
+            expected="an object or a boolean",
+        )
+    try:
+        document = Document(schema, limits, pointer)
+        lowering = Lowering(document, builder, options, limits)
+        ref = lowering.root()
+    except RecursionError:
+        raise LimitError(
+            "the schema's applicators are nested too deeply",
+            limit="nesting",
+            value=limits.max_nesting,
+            setting="max_nesting",
+            code="nesting-limit",
+            pointer=pointer,
+        ) from None
+    return ref
+
+
+class Lowering:
+    """Lowers the goals of one document into one builder."""
+
+    def __init__(
+        self, document: Document, builder: GrammarBuilder, options: SchemaOptions, limits: Limits
+    ) -> None:
+        self.builder = builder
+        self.options = options
+        self.document = document
+        self.expander = Expander(document, builder, options, limits)
+        gap = builder.repeat(builder.bytes(WHITESPACE), 0, options.max_whitespace)
+        self.comma = builder.seq(gap, builder.literal(b","), gap)
+        self.colon = builder.seq(gap, builder.literal(b":"), gap)
+        self.open_brace = builder.seq(builder.literal(b"{"), gap)
+        self.close_brace = builder.seq(gap, builder.literal(b"}"))
+        self.open_bracket = builder.seq(builder.literal(b"["), gap)
+        self.close_bracket = builder.seq(gap, builder.literal(b"]"))
+        self.true, self.false = builder.literal(b"true"), builder.literal(b"false")
+        self.null = builder.literal(b"null")
+        self._numbers: Numbers | None = None
+        self._any: Ref | None = None
+        self._known: dict[Goal, Ref | None] = {}
+        self._waiting: list[tuple[Goal, Ref]] = []
+        self._depth = 0
+
+    def root(self) -> Ref:
+        """The whole document.
+
+        Raises:
+            SchemaError: `schema-unsatisfiable`.
+        """
+        return self.finished(self.value((self.document.root,)))
+
+    def finished(self, ref: Ref) -> Ref:
+        """`ref`, once everything put off is lowered; an error if it is empty."""
+        while self._waiting:
+            goal, rule = self._waiting.pop()
+            self.builder.define(rule, self._lowered(goal))
+        if ref == self.builder.empty:
+            raise SchemaError(
+                "no value satisfies the schema",
+                code="schema-unsatisfiable",
+                pointer=self.document.root.pointer,
+            )
+        return ref
+
+    @property
+    def numbers(self) -> Numbers:
+        if self._numbers is None:
+            self._numbers = Numbers(self.builder)
+        return self._numbers
+
+    @property
+    def any_value(self) -> Ref:
+        """The rule for any JSON value."""
+        if self._any is None:
+            self._any = self.builder.rule("json-value")
+            self.builder.define(self._any, self.forms(ANY))
+        return self._any
+
+    def value(self, goal: Goal) -> Ref:
+        """The JSON texts of the values that satisfy a goal."""
+        if not goal:
+            return self.any_value
+        known = self._known.get(goal)
+        if known is not None:
+            return known
+        if goal in self._known or self._depth >= MAX_DEPTH:
+            rule = self.builder.rule(goal[0].pointer or "root")
+            if goal not in self._known:
+                self._waiting.append((goal, rule))
+            self._known[goal] = rule
+            return rule
+        self._known[goal] = None
+        self._depth += 1
+        ref = self._lowered(goal)
+        self._depth -= 1
+        rule_made = self._known[goal]
+        if rule_made is not None:
+            self.builder.define(rule_made, ref)
+            return ref if ref == self.builder.empty else rule_made
+        self._known[goal] = ref
+        return ref
+
+    def _lowered(self, goal: Goal) -> Ref:
+        forms = self.expander.goal(goal)
+        return self.any_value if forms is ANY else self.forms(forms, goal)
+
+    def forms(self, forms: Forms, goal: Goal = ()) -> Ref:
+        """The JSON texts of all alternatives."""
+        builder = self.builder
+        parts: list[Ref] = []
+        if forms.null:
+            parts.append(self.null)
+        if forms.booleans & 1:
+            parts.append(self.false)
+        if forms.booleans & 2:
+            parts.append(self.true)
+        for number in forms.numbers:
+            try:
+                parts.append(self.numbers.lower(number))
+            except FactorError:
+                raise unsupported(
+                    goal[0] if goal else self.document.root,
+                    "multipleOf",
+                    "beside these bounds it is not supported",
+                ) from None
+        if forms.strings:
+            texts = [decoded(builder, fact) for fact in forms.strings]
+            parts.append(quoted(builder, builder.alt(*texts)))
+        parts += [lower_array(self, fact) for fact in forms.arrays]
+        parts += [lower_object(self, fact) for fact in forms.objects]
+        return parts[0] if len(parts) == 1 else builder.alt(*parts)
+
+    # -- members of objects
+
+    def member(self, name: str, goal: Goal) -> Ref:
+        """A member with a fixed name."""
+        key = quoted(self.builder, self.builder.literal(name.encode()))
+        return self.builder.seq(key, self.colon, self.value(goal))
+
+    def free_member(self, keys: Ref, goal: Goal) -> Ref:
+        """A member with any name out of `keys` (decoded)."""
+        key = quoted(self.builder, keys)
+        return self.builder.seq(key, self.colon, self.value(goal))
+
+    def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
+        """The members of objects without the braces."""
+        from structag.schema.objects import inside
+
+        return self.builder.alt(*(inside(self, fact) for fact in facts))

@@ -1,0 +1,346 @@
+"""Expands the negation of a schema: a value fails it if it fails one of its keywords.
+
+Each keyword's negation is again a union of facts.  Where it is not (a list with a repeated item),
+the keyword is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from structag.schema.document import Node, unsupported
+from structag.schema.facts import (
+    ANY,
+    NONE,
+    ArrayFacts,
+    Contains,
+    Forms,
+    Goal,
+    Members,
+    NumberFacts,
+    ObjectFacts,
+    StringFacts,
+    Witness,
+    unite,
+)
+from structag.schema.keywords import FIRST_DRAFT, TYPES
+from structag.schema.values import (
+    constants,
+    count_of,
+    names_of,
+    number_of,
+    schema_in,
+    schema_map_of,
+    schema_of,
+    schemas_of,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from structag.schema.expand import Expander
+
+_COVERED = frozenset(
+    ("then", "else", "minContains", "maxContains", "additionalItems", "exclusiveMinimum",
+     "exclusiveMaximum")
+)  # fmt: skip
+
+
+def negate(expander: Expander, node: Node) -> Forms:
+    """The values that the schema of a negative node refuses."""
+    positive, schema = node.negation, node.value
+    draft = node.resource.draft
+    if draft < 8 and isinstance(schema.get("$ref"), str):
+        target = expander.document.resolve(positive, schema["$ref"])
+        return expander.node(target.negation)
+    parts: list[Forms] = []
+    for key in schema:
+        if FIRST_DRAFT.get(key, 99) > draft:
+            continue
+        handler = _HANDLERS.get(key)
+        if handler is not None:
+            parts.append(handler(expander, positive, key))
+        elif key not in _COVERED or (key.startswith("exclusive") and schema[key] is not False):
+            if key in _COVERED and isinstance(schema[key], bool):
+                continue  # handled with `minimum` or `maximum`
+            raise unsupported(node, key, "under `not` it is not supported")
+    return unite(parts)
+
+
+def _types(expander: Expander, node: Node, key: str) -> Forms:
+    from structag.schema.expand import types_of
+
+    missing = TYPES - types_of(node)
+    numbers: tuple[NumberFacts, ...] = ()
+    if "number" in missing:
+        numbers = ANY.numbers if "integer" in missing else (NumberFacts(is_integer=False),)
+    return Forms(
+        "null" in missing,
+        3 * ("boolean" in missing),
+        numbers,
+        ANY.strings if "string" in missing else (),
+        ANY.arrays if "array" in missing else (),
+        ANY.objects if "object" in missing else (),
+    )
+
+
+def _values(expander: Expander, node: Node, key: str) -> Forms:
+    values = node.value[key]
+    found = constants(node, key, values if key == "enum" else [values])
+    numbers = found.numbers[0].values or frozenset() if found.numbers else frozenset()
+    strings = found.strings[0].values or frozenset() if found.strings else frozenset()
+    forms = ANY._replace(
+        null=not found.null,
+        booleans=3 & ~found.booleans,
+        numbers=(NumberFacts(banned=numbers),),
+        strings=(StringFacts(banned=strings),),
+    )
+    for array in found.arrays:
+        forms = expander.intersection(node, forms, _not_array(array))
+    for fact in found.objects:
+        forms = expander.intersection(node, forms, _not_object(expander, fact))
+    return forms
+
+
+def _not_array(facts: ArrayFacts) -> Forms:
+    size = len(facts.prefix)
+    options = [ArrayFacts(low=size + 1)]
+    if size:
+        options.append(ArrayFacts(high=size - 1))
+    for index in range(size):
+        options.append(_at(index, (facts.prefix[index][0].negation,)))
+    return ANY._replace(arrays=tuple(options))
+
+
+def _at(index: int, goal: Goal) -> ArrayFacts:
+    return ArrayFacts(((),) * index + (goal,), (), index + 1)
+
+
+def _not_object(expander: Expander, facts: ObjectFacts) -> Forms:
+    (members,) = facts.members
+    node = members.node
+    options = [expander.without(name, node) for name in members.properties]
+    for name, goal in members.properties.items():
+        options.append(_has(node, name, (goal[0].negation,)))
+    options.append(_witness(expander, node, list(members.properties), (), ()))
+    return ANY._replace(objects=tuple(options))
+
+
+def _has(node: Node, name: str, goal: Goal) -> ObjectFacts:
+    return ObjectFacts((Members({name: goal}, (), (), node),), (name,))
+
+
+def _witness(
+    expander: Expander, node: Node, names: list[str], patterns: tuple[int, ...], goal: Goal
+) -> ObjectFacts:
+    """Objects with a member of none of `names` and patterns, whose value satisfies `goal`."""
+    builder = expander.builder
+    known = [builder.literal(name.encode()) for name in names]
+    free = builder.complement(builder.alt(*known, *patterns))
+    return ObjectFacts(witnesses=(Witness(free, goal, node),))
+
+
+def _numbers(fact: NumberFacts) -> Forms:
+    return NONE._replace(numbers=(fact,))
+
+
+def _bound(expander: Expander, node: Node, key: str) -> Forms:
+    schema = node.value
+    value = schema[key]
+    if isinstance(value, bool):
+        return NONE
+    number = number_of(node, key)
+    is_open = key.startswith("exclusive")
+    twin = "exclusiveMinimum" if key == "minimum" else "exclusiveMaximum"
+    if not is_open and schema.get(twin) is True:
+        is_open = True
+    if key in ("minimum", "exclusiveMinimum"):
+        return _numbers(NumberFacts(high=number, high_open=not is_open))
+    return _numbers(NumberFacts(low=number, low_open=not is_open))
+
+
+def _count(expander: Expander, node: Node, key: str) -> Forms:
+    limit = count_of(node, key)
+    if key.startswith("min") and limit == 0:
+        return NONE
+    low, high = (0, limit - 1) if key.startswith("min") else (limit + 1, None)
+    if key.endswith("Length"):
+        return NONE._replace(strings=(StringFacts(low, high),))
+    if key.endswith("Items"):
+        return NONE._replace(arrays=(ArrayFacts(low=low, high=high),))
+    return NONE._replace(objects=(ObjectFacts(low=low, high=high),))
+
+
+def _pattern(expander: Expander, node: Node, key: str) -> Forms:
+    text = text_of(node, key)
+    if key == "pattern":
+        ref = expander.pattern(node, key, text)
+    else:
+        found = expander.format(node, text) if expander.options.formats == "assert" else None
+        if found is None:
+            return NONE
+        ref = found
+    return NONE._replace(strings=(StringFacts(patterns=(expander.builder.complement(ref),)),))
+
+
+def _required(expander: Expander, node: Node, key: str) -> Forms:
+    names = names_of(node, key, node.value[key])
+    return NONE._replace(objects=tuple(expander.without(name, node) for name in names))
+
+
+def _properties(expander: Expander, node: Node, key: str) -> Forms:
+    options = [
+        _has(node, name, (child.negation,))
+        for name, child in schema_map_of(node, key).items()
+        if child.value is not True
+    ]
+    return NONE._replace(objects=tuple(options))
+
+
+def _pattern_properties(expander: Expander, node: Node, key: str) -> Forms:
+    options = [
+        ObjectFacts(
+            witnesses=(Witness(expander.pattern(node, key, text), (child.negation,), child),)
+        )
+        for text, child in schema_map_of(node, key).items()
+        if child.value is not True
+    ]
+    return NONE._replace(objects=tuple(options))
+
+
+def _additional(expander: Expander, node: Node, key: str) -> Forms:
+    child = schema_of(node, key)
+    if key == "unevaluatedProperties":
+        raise unsupported(node, key, "under `not` it is not supported")
+    if child.value is True:
+        return NONE
+    schema = node.value
+    names = list(schema_map_of(node, "properties")) if "properties" in schema else []
+    patterns: list[int] = []
+    if "patternProperties" in schema:
+        for text in schema_map_of(node, "patternProperties"):
+            patterns.append(expander.pattern(node, key, text))
+    goal = () if child.value is False else (child.negation,)
+    return NONE._replace(objects=(_witness(expander, node, names, tuple(patterns), goal),))
+
+
+def _property_names(expander: Expander, node: Node, key: str) -> Forms:
+    from structag.schema.strings import string_language
+
+    child = schema_of(node, key)
+    ref = string_language(expander, expander.node(child.negation))
+    return NONE._replace(objects=(ObjectFacts(witnesses=(Witness(ref, (), child),)),))
+
+
+def _items(expander: Expander, node: Node, key: str) -> Forms:
+    value = node.value[key]
+    options: list[ArrayFacts] = []
+    start = 0
+    if isinstance(value, list):
+        children = schemas_of(node, key) if value else []
+        options = [_at(index, (child.negation,)) for index, child in enumerate(children)]
+        start = len(children)
+        if key == "prefixItems" or "additionalItems" not in node.value:
+            return NONE._replace(arrays=tuple(options))
+        child = schema_of(node, "additionalItems")
+    else:
+        child = schema_in(node, key, value)
+        before = node.value.get("prefixItems")
+        if isinstance(before, list) and node.resource.draft >= 9:
+            start = len(before)
+    if child.value is False:
+        options.append(ArrayFacts(low=start + 1))
+    elif child.value is not True:
+        if start:
+            raise unsupported(node, key, "under `not`, behind a tuple, it is not supported")
+        options.append(ArrayFacts(contains=(Contains((child.negation,), 1, None, node),)))
+    return NONE._replace(arrays=tuple(options))
+
+
+def _contains(expander: Expander, node: Node, key: str) -> Forms:
+    child = schema_of(node, key)
+    low = count_of(node, "minContains") if "minContains" in node.value else 1
+    options: list[ArrayFacts] = []
+    if low == 1:
+        options.append(ArrayFacts(items=(child.negation,)))
+    elif low:
+        options.append(ArrayFacts(contains=(Contains((child,), 0, low - 1, node),)))
+    if "maxContains" in node.value:
+        high = count_of(node, "maxContains")
+        options.append(ArrayFacts(contains=(Contains((child,), high + 1, None, node),)))
+    return NONE._replace(arrays=tuple(options))
+
+
+def _unique(expander: Expander, node: Node, key: str) -> Forms:
+    if node.value[key] is False:
+        return NONE
+    raise unsupported(node, key, "under `not` it is not supported")
+
+
+def _reference(expander: Expander, node: Node, key: str) -> Forms:
+    target = text_of(node, key)
+    if key != "$ref":
+        raise unsupported(node, key, "under `not` it is not supported")
+    return expander.node(expander.document.resolve(node, target, key).negation)
+
+
+def _all_of(expander: Expander, node: Node, key: str) -> Forms:
+    return unite(expander.node(child.negation) for child in schemas_of(node, key))
+
+
+def _any_of(expander: Expander, node: Node, key: str) -> Forms:
+    children = schemas_of(node, key)
+    return expander.intersection(node, *(expander.node(child.negation) for child in children))
+
+
+def _one_of(expander: Expander, node: Node, key: str) -> Forms:
+    children = schemas_of(node, key)
+    parts = [_any_of(expander, node, key)]
+    for i, one in enumerate(children):
+        for two in children[:i]:
+            parts.append(expander.intersection(node, expander.node(one), expander.node(two)))
+    return unite(parts)
+
+
+def _not(expander: Expander, node: Node, key: str) -> Forms:
+    return expander.node(schema_of(node, key))
+
+
+def _condition(expander: Expander, node: Node, key: str) -> Forms:
+    test = schema_of(node, "if")
+    parts: list[Forms] = []
+    for branch, condition in (("then", test), ("else", test.negation)):
+        if branch in node.value:
+            failed = schema_of(node, branch).negation
+            parts.append(
+                expander.intersection(node, expander.node(condition), expander.node(failed))
+            )
+    return unite(parts)
+
+
+_HANDLERS: dict[str, Callable[[Expander, Node, str], Forms]] = {
+    "type": _types,
+    "enum": _values,
+    "const": _values,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound),
+    **dict.fromkeys(
+        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _count
+    ),
+    **dict.fromkeys(("pattern", "format"), _pattern),
+    "required": _required,
+    "properties": _properties,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional,
+    "unevaluatedProperties": _additional,
+    "propertyNames": _property_names,
+    "items": _items,
+    "prefixItems": _items,
+    "contains": _contains,
+    "uniqueItems": _unique,
+    **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _reference),
+    "allOf": _all_of,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "not": _not,
+    "if": _condition,
+}

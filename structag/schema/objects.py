@@ -1,0 +1,304 @@
+"""Lowers object facts: which members, in which order, with which commas.
+
+Every declared or required name becomes one member; every other key belongs to the free members,
+whose keys are spelled so that no declared name can come a second time.  In the schema's order the
+size is linear in the number of properties: around a required member a comma belongs to each
+optional neighbour, and a list of optional members only is cut in halves that share their parts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from structag.grammar.builder import GrammarBuilder
+from structag.grammar.expressions import Ref
+from structag.schema.document import Node, unsupported
+from structag.schema.facts import Goal, Members, ObjectFacts, joined
+from structag.text.membership import UndecidedError, belongs
+
+if TYPE_CHECKING:
+    from structag.schema.expand import Expander
+    from structag.schema.lower import Lowering
+
+MAX_PATTERNS = 6
+MAX_COUNTED = 2000
+
+
+class Free(NamedTuple):
+    """Free members: their keys (decoded), and what the values must satisfy."""
+
+    keys: Ref
+    goal: Goal
+
+
+def goal_of_name(expander: Expander, facts: ObjectFacts, name: str) -> Goal:
+    """What the value of the member `name` must satisfy."""
+    goal: Goal = ()
+    for members in facts.members:
+        known = members.properties.get(name)
+        is_named = known is not None
+        part: Goal = known or ()
+        for pattern, pattern_goal in members.patterns:
+            if _matches(expander, members, pattern, name):
+                is_named = True
+                part = joined(part, pattern_goal)
+        goal = joined(goal, part if is_named else members.additional)
+    return goal
+
+
+def _matches(expander: Expander, members: Members, pattern: Ref, name: str) -> bool:
+    try:
+        return belongs(expander.builder, pattern, name)
+    except UndecidedError:
+        raise unsupported(
+            members.node,
+            "patternProperties",
+            "whether its look-around matches a declared name is not decided here",
+        ) from None
+
+
+def names_of(facts: ObjectFacts) -> list[str]:
+    """The names that get a member of their own, in the schema's order."""
+    names: dict[str, None] = {}
+    for members in facts.members:
+        names.update(dict.fromkeys(members.properties))
+    names.update(dict.fromkeys(facts.required))
+    return list(names)
+
+
+def lower_object(lowering: Lowering, facts: ObjectFacts) -> Ref:
+    """The JSON texts of the objects that satisfy `facts`."""
+    inner = inside(lowering, facts)
+    return lowering.builder.seq(lowering.open_brace, inner, lowering.close_brace)
+
+
+def inside(lowering: Lowering, facts: ObjectFacts) -> Ref:
+    """What stands between the braces, or between the opener and closer of another style."""
+    builder, expander = lowering.builder, lowering.expander
+    key_language = _key_language(lowering, facts)
+    names = names_of(facts)
+    required = frozenset(facts.required)
+    members: list[tuple[Ref, bool]] = []
+    for name in names:
+        ref = builder.empty
+        if key_language is None or _is_key(expander, facts, key_language, name):
+            ref = lowering.member(name, goal_of_name(expander, facts, name))
+        if ref != builder.empty:
+            members.append((ref, name in required))
+        elif name in required:
+            return builder.empty
+    free = _free_members(lowering, facts, names, key_language)
+    rest = builder.alt(*(lowering.free_member(keys, goal) for keys, goal in free))
+    if facts.witnesses:
+        return _with_witnesses(lowering, facts, names, free, members, rest)
+    return _arrange(lowering, facts, members, rest)
+
+
+def _key_language(lowering: Lowering, facts: ObjectFacts) -> Ref | None:
+    from structag.schema.strings import string_language
+
+    expander = lowering.expander
+    parts = [string_language(expander, expander.goal(goal)) for goal in facts.names]
+    return lowering.builder.both(*parts) if parts else None
+
+
+def _is_key(expander: Expander, facts: ObjectFacts, keys: Ref, name: str) -> bool:
+    try:
+        return belongs(expander.builder, keys, name)
+    except UndecidedError:
+        raise unsupported(
+            _place(expander, facts), "pattern", "whether it matches a name is undecided"
+        ) from None
+
+
+def _free_members(
+    lowering: Lowering, facts: ObjectFacts, names: list[str], key_language: Ref | None
+) -> list[Free]:
+    """The members without a name of their own, split by the patterns that their keys match."""
+    builder = lowering.builder
+    patterns = list(dict.fromkeys(p for m in facts.members for p, _ in m.patterns))
+    if len(patterns) > MAX_PATTERNS:
+        raise unsupported(
+            facts.members[0].node,
+            "patternProperties",
+            f"over {MAX_PATTERNS} patterns may overlap",
+        )
+    regions: dict[Goal, list[Ref]] = {}
+    for choice in range(1 << len(patterns)):
+        matched = frozenset(p for i, p in enumerate(patterns) if choice >> i & 1)
+        goal: Goal = ()
+        for members in facts.members:
+            goals = [g for p, g in members.patterns if p in matched]
+            for part in goals or [members.additional]:
+                goal = joined(goal, part)
+        if not any(node.value is node.negative for node in goal):
+            keys = [p if p in matched else builder.complement(p) for p in patterns]
+            regions.setdefault(goal, []).append(builder.both(*keys) if keys else builder.any_text)
+    base: list[Ref] = [] if key_language is None else [key_language]
+    if names and regions:
+        known = builder.alt(*(builder.literal(name.encode()) for name in names))
+        base.append(builder.complement(known))
+    free: list[Free] = []
+    for goal, parts in regions.items():
+        keys = base if len(parts) == 1 << len(patterns) else [*base, builder.alt(*parts)]
+        free.append(Free(builder.both(*keys) if keys else builder.any_text, goal))
+    return free
+
+
+def _with_witnesses(
+    lowering: Lowering,
+    facts: ObjectFacts,
+    names: list[str],
+    free: list[Free],
+    members: list[tuple[Ref, bool]],
+    rest: Ref,
+) -> Ref:
+    """Objects in which a free member, or a declared one, must be a witness."""
+    builder, comma = lowering.builder, lowering.comma
+    (witness, *others) = facts.witnesses
+    if others or facts.low > 1 or facts.high is not None:
+        raise unsupported(witness.node, "not", "with other counts it is not supported")
+    options: list[Ref] = []
+    for name in names:
+        if _is_key(lowering.expander, facts, witness.names, name):
+            asked = Members({name: witness.goal}, (), (), witness.node)
+            options.append(
+                inside(
+                    lowering,
+                    facts._replace(
+                        members=(*facts.members, asked),
+                        required=joined(facts.required, (name,)),
+                        witnesses=(),
+                    ),
+                )
+            )
+    chosen = builder.alt(
+        *(
+            lowering.free_member(builder.both(keys, witness.names), joined(goal, witness.goal))
+            for keys, goal in free
+        )
+    )
+    if chosen != builder.empty and lowering.options.property_order == "any":
+        options.append(builder.unordered([*members, (chosen, True)], rest, comma))
+    elif chosen != builder.empty:
+        before = builder.repeat(builder.seq(rest, comma), 0)
+        after = builder.repeat(builder.seq(comma, rest), 0)
+        options.append(_ordered(lowering, [*members, (builder.seq(before, chosen, after), True)]))
+    return builder.alt(*options)
+
+
+def _arrange(
+    lowering: Lowering, facts: ObjectFacts, members: list[tuple[Ref, bool]], rest: Ref
+) -> Ref:
+    """The members between the braces, separated by commas, as many as allowed."""
+    builder, comma = lowering.builder, lowering.comma
+    least = sum(need for _, need in members)
+    most = None if rest != builder.empty else len(members)
+    low, high = facts.low, facts.high
+    if (high is not None and high < least) or (most is not None and most < low):
+        return builder.empty
+    low = 0 if low <= least else low
+    high = None if high is None or (most is not None and high >= most) else high
+    if low > least + 1 and rest != builder.empty:
+        raise unsupported(
+            _place(lowering.expander, facts),
+            "minProperties",
+            "equal names would have to be told apart",
+        )
+    if lowering.options.property_order == "any":
+        if low or high is not None:
+            kinds: list[tuple[Ref, int, int | None]] = [
+                (ref, int(need), 1) for ref, need in members
+            ]
+            if rest != builder.empty:
+                kinds.append((rest, 0, None))
+            return builder.tally(kinds, low, high, comma)
+        return builder.unordered(members, rest, comma)
+    if low or high is not None:
+        return _counted(lowering, facts, members, rest, low, high)
+    if rest != builder.empty:
+        more = builder.repeat(builder.seq(comma, rest), 0)
+        members = [*members, (builder.seq(rest, more), False)]
+    return _ordered(lowering, members)
+
+
+def _place(expander: Expander, facts: ObjectFacts) -> Node:
+    return facts.members[0].node if facts.members else expander.document.root
+
+
+def _ordered(lowering: Lowering, members: list[tuple[Ref, bool]]) -> Ref:
+    """The members in order, the optional ones left out or not."""
+    builder, comma = lowering.builder, lowering.comma
+    first = next((i for i, (_, need) in enumerate(members) if need), None)
+    if first is None:
+        refs = [ref for ref, _ in members]
+        return builder.optional(_some(builder, refs, comma)) if refs else builder.epsilon
+    parts: list[Ref] = []
+    for index, (ref, need) in enumerate(members):
+        if index < first:
+            parts.append(builder.optional(builder.seq(ref, comma)))
+        elif index == first:
+            parts.append(ref)
+        elif need:
+            parts += (comma, ref)
+        else:
+            parts.append(builder.optional(builder.seq(comma, ref)))
+    return builder.seq(*parts)
+
+
+def _some(builder: GrammarBuilder, refs: list[Ref], comma: Ref) -> Ref:
+    """One or more of the members, in order."""
+    if len(refs) == 1:
+        return refs[0]
+    half = len(refs) // 2
+    left, right = _some(builder, refs[:half], comma), _some(builder, refs[half:], comma)
+    return builder.alt(builder.seq(left, builder.optional(builder.seq(comma, right))), right)
+
+
+def _counted(
+    lowering: Lowering,
+    facts: ObjectFacts,
+    members: list[tuple[Ref, bool]],
+    rest: Ref,
+    low: int,
+    high: int | None,
+) -> Ref:
+    """The members in order, `low` to `high` of them: one tail for each place and count."""
+    builder, comma = lowering.builder, lowering.comma
+    following = builder.seq(comma, rest)
+    if not members:
+        if high == 0:
+            return builder.epsilon
+        most = None if high is None else high - 1
+        some = builder.seq(rest, builder.repeat(following, max(low - 1, 0), most))
+        return some if low else builder.optional(some)
+    top = low if high is None else max(low, min(high, len(members)))
+    if len(members) * (top + 1) > MAX_COUNTED:
+        keyword = "minProperties" if facts.low else "maxProperties"
+        raise unsupported(_place(lowering.expander, facts), keyword, "with so many names")
+
+    def end(count: int) -> Ref:
+        if high is not None and count > high:
+            return builder.empty
+        least = max(low - count, 0)
+        most = None if high is None else high - count
+        if rest == builder.empty:
+            return builder.epsilon if not least else builder.empty
+        if count:
+            return builder.repeat(following, least, most)
+        if most == 0:
+            return builder.epsilon
+        inner = None if most is None else most - 1
+        some = builder.seq(rest, builder.repeat(following, max(least - 1, 0), inner))
+        return some if least else builder.optional(some)
+
+    tails = {count: end(count) for count in range(len(members) + 1)}
+    for index in reversed(range(len(members))):
+        ref, need = members[index]
+        now: dict[int, Ref] = {}
+        for count in range(index + 1):
+            taken = builder.seq(comma, ref) if count else ref
+            with_it = builder.seq(taken, tails[count + 1])
+            now[count] = with_it if need else builder.alt(with_it, tails[count])
+        tails = now
+    return tails[0]

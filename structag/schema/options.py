@@ -1,0 +1,37 @@
+"""The options of lowering a JSON Schema, in one frozen record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ORDERS = ("schema", "any")
+FORMATS = ("assert", "annotate")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaOptions:
+    """How a schema is read, and which JSON spellings of its values are generated.
+
+    Attributes:
+        max_whitespace: whitespace characters allowed in each gap between JSON tokens: after ``{``,
+            before ``}``, around ``,`` and so on; 0 = compact, None = any number.  The default, 20,
+            has room for a line break and the indentation of a document of usual depth, and keeps a
+            model from padding forever.  There is never whitespace around the root value.
+        property_order: ``"schema"`` = members come as in `properties`, then names that are only
+            `required`, then all others; ``"any"`` = in any order.
+        formats: ``"assert"`` = `format` must hold; ``"annotate"`` = it is ignored.
+        closed_objects: an object schema that says nothing of other members allows none.
+    """
+
+    max_whitespace: int | None = 20
+    property_order: str = "schema"
+    formats: str = "assert"
+    closed_objects: bool = False
+
+    def __post_init__(self) -> None:
+        if self.property_order not in ORDERS:
+            raise ValueError(f"property_order={self.property_order!r}, expected one of {ORDERS}")
+        if self.formats not in FORMATS:
+            raise ValueError(f"formats={self.formats!r}, expected one of {FORMATS}")
+        if self.max_whitespace is not None and self.max_whitespace < 0:
+            raise ValueError(f"max_whitespace={self.max_whitespace}, expected 0 or more, or None")

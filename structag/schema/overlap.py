@@ -1,0 +1,108 @@
+"""Proves that forms are disjoint, where that is easy: types, constants, bounds, required members.
+
+"May overlap" is the safe answer; a wrong "disjoint" would be unsound.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from structag.errors import StructagError
+from structag.schema.facts import (
+    ArrayFacts,
+    Forms,
+    Goal,
+    NumberFacts,
+    ObjectFacts,
+    StringFacts,
+    TooManyAlternativesError,
+    intersect,
+    item_goal,
+)
+from structag.schema.objects import goal_of_name
+from structag.text.membership import UndecidedError, belongs
+
+if TYPE_CHECKING:
+    from structag.schema.expand import Expander
+
+MAX_DEPTH = 6
+
+
+def may_overlap(expander: Expander, left: Forms, right: Forms, depth: int = 0) -> bool:
+    """Whether some value may belong to both."""
+    try:
+        return not is_empty(expander, intersect(left, right), depth)
+    except TooManyAlternativesError:
+        return True
+
+
+def is_empty(expander: Expander, forms: Forms, depth: int = 0) -> bool:
+    """Whether it is certain that no value belongs to `forms`."""
+    if forms.null or forms.booleans:
+        return False
+    return not (
+        any(_number_may(fact) for fact in forms.numbers)
+        or any(_string_may(expander, fact) for fact in forms.strings)
+        or any(_array_may(expander, fact, depth) for fact in forms.arrays)
+        or any(_object_may(expander, fact, depth) for fact in forms.objects)
+    )
+
+
+def goal_is_empty(expander: Expander, goal: Goal, depth: int = 0) -> bool:
+    """Whether it is certain that no value satisfies every node of `goal`."""
+    if any(node.value is (node.negative) for node in goal):
+        return True
+    if not goal or depth > MAX_DEPTH:
+        return False
+    try:
+        return is_empty(expander, expander.goal(goal), depth + 1)
+    except StructagError:
+        return False  # told when it is lowered
+
+
+def _number_may(fact: NumberFacts) -> bool:
+    if fact.values is not None:
+        return bool(fact.values)
+    if fact.low is None or fact.high is None:
+        return True
+    if fact.is_integer:
+        low, high = _integers(fact.low, fact.low_open, 1), _integers(fact.high, fact.high_open, -1)
+        return low <= high
+    return fact.low < fact.high or (fact.low == fact.high and not (fact.low_open or fact.high_open))
+
+
+def _integers(bound: Decimal, is_open: bool, step: int) -> int:
+    whole = int(bound)
+    if whole != bound and (bound > 0) == (step > 0):
+        return whole + step
+    return whole + step if is_open and whole == bound else whole
+
+
+def _string_may(expander: Expander, fact: StringFacts) -> bool:
+    if fact.values is None:
+        return True
+    if not fact.patterns or len(fact.values) * len(fact.patterns) > 200:
+        return bool(fact.values)
+    for value in fact.values:
+        try:
+            if all(belongs(expander.builder, ref, value) for ref in fact.patterns):
+                return True
+        except UndecidedError:
+            return True
+    return False
+
+
+def _array_may(expander: Expander, fact: ArrayFacts, depth: int) -> bool:
+    return not any(
+        goal_is_empty(expander, item_goal(fact, index), depth)
+        for index in range(min(fact.low, len(fact.prefix) + 1))
+    )
+
+
+def _object_may(expander: Expander, fact: ObjectFacts, depth: int) -> bool:
+    if fact.high is not None and len(fact.required) > fact.high:
+        return False
+    return not any(
+        goal_is_empty(expander, goal_of_name(expander, fact, name), depth) for name in fact.required
+    )
