@@ -1,7 +1,7 @@
 """`structag`: puts the commands together and turns everything that can go wrong into one message.
 
 Exit codes: 0 accepted, 1 rejected, 2 unusable input; 130 after Ctrl-C, 141 when the reader of the
-output went away.  Commands raise; only `main` prints errors.
+output went away, 70 for a mistake of ours.  Commands raise; only `main` prints errors.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from structag.cli import check, demo, mask, match, show
 from structag.cli.rendering import InputError, print_error
 from structag.errors import StructagError
 
-UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
+UNUSABLE, MISTAKE, INTERRUPTED, CLOSED_PIPE = 2, 70, 130, 141
 
 app = typer.Typer(
     name="structag",
     help="Structural tags, JSON Schemas and regexes: check them, match texts, look at token masks.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -33,7 +32,7 @@ app.command("demo")(demo.demo)
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     as_json = "--json" in arguments
     try:
         code = typer.main.get_command(app).main(
@@ -54,10 +53,14 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         # Typer's own usage errors; which library they come from depends on its version.
         describe = getattr(error, "format_message", None)
-        if describe is None:
+        if describe is not None:
+            print_error(InputError(describe(), hint="see `structag --help`"), as_json)
+            return UNUSABLE
+        if os.environ.get("STRUCTAG_TRACEBACK"):
             raise
-        print_error(InputError(describe(), hint="see `structag --help`"), as_json)
-        return UNUSABLE
+        message = f"a mistake in structag: {type(error).__name__}: {error}"
+        print_error(InputError(message, hint="STRUCTAG_TRACEBACK=1 shows where"), as_json)
+        return MISTAKE
 
 
 if __name__ == "__main__":

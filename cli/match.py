@@ -17,7 +17,7 @@ from structag.cli.reading import (
     read_document,
     read_text,
 )
-from structag.cli.rendering import describe_bytes, output, print_json, visible
+from structag.cli.rendering import InputError, describe_bytes, output, print_json, visible
 from structag.source import Source
 
 TextArgument = Annotated[
@@ -50,8 +50,10 @@ def match(
 
     Exit code 0 if it is accepted, 1 if not; then the place and what was expected there are shown.
     """
+    if file == text == "-":
+        raise InputError("FILE and TEXT cannot both be standard input")
     grammar = compile_document(read_document(file, kind), structag.Vocabulary.byte_level())
-    data = read_text(text, file)
+    data = read_text(text)
     outcome = find_stop(grammar, data)
     accepted = outcome.complete and outcome.matched == len(data)
     if as_json:

@@ -70,12 +70,10 @@ def compile_document(document: Document, vocabulary: structag.Vocabulary) -> Any
         raise InputError(error, document.source) from None
 
 
-def read_text(argument: str, file: str) -> bytes:
+def read_text(argument: str) -> bytes:
     """The text behind a TEXT argument: itself, or standard input for `-`."""
     if argument != "-":
         return argument.encode("utf-8", "surrogateescape")
-    if file == "-":
-        raise InputError("FILE and TEXT cannot both be standard input")
     return sys.stdin.buffer.read()
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from structag.errors import StructagError
-from structag.source import Source
+from structag.source import Source, read_json
 
 _NAMES = {0x20: "a space", 0x0A: "a newline", 0x09: "a tab", 0x0D: "a carriage return"}
 _PRINTABLE = frozenset(range(0x21, 0x7F))
@@ -69,14 +69,29 @@ def print_error(error: InputError | StructagError, as_json: bool) -> None:
         _print_note(console, "hint", getattr(error, "hint", None))
         return
     _print_message(console, cause.code, cause.message)
-    name = source.name if source else "the input"
-    if cause.span is not None and cause.pointer is None and source is not None:
-        for line in source.draw(cause.span).splitlines():
-            console.print(Text("  " + line))
-    elif cause.pointer is not None:
+    if cause.pointer is not None:
+        name = source.name if source else "the input"
         _print_note(console, "at", f"{cause.pointer or '(root)'} in {name}")
+    place = _spanned(cause, source)
+    if place is not None and cause.span is not None:
+        for line in place.draw(cause.span).splitlines()[cause.pointer is not None :]:
+            console.print(Text("  " + visible(line)))
     _print_note(console, "expected", cause.expected)
     _print_note(console, "hint", cause.hint)
+
+
+def _spanned(error: StructagError, source: Source | None) -> Source | None:
+    """The text that the error's span counts in: the source, or the string at its pointer."""
+    if error.pointer is None or source is None:
+        return source
+    try:
+        value = read_json(source.text)
+        for step in error.pointer.split("/")[1:]:
+            key = step.replace("~1", "/").replace("~0", "~")
+            value = value[int(key)] if isinstance(value, list) else value[key]
+    except (StructagError, LookupError, TypeError, ValueError):
+        return None
+    return Source(value) if isinstance(value, str) else None
 
 
 def _print_message(console: Console, code: str | None, message: str) -> None:

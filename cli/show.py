@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from structag import Vocabulary
 from structag.cli.reading import (
     FileArgument,
     JsonOption,
@@ -10,7 +11,6 @@ from structag.cli.reading import (
     read_document,
 )
 from structag.cli.rendering import print_json
-from structag import Vocabulary
 
 
 def show(

@@ -89,7 +89,8 @@ def _in_package(name: str) -> Path:
 
 
 def _is_tokenizer(name: str) -> bool:
-    return name in _IN_FOLDERS or name.endswith(_SUFFIXES) or name.startswith("tekken")
+    is_tekken = name.startswith("tekken") and name.endswith(".json")
+    return name in _IN_FOLDERS or name.endswith(_SUFFIXES) or is_tekken
 
 
 def _only(found: list[Path], where: str, hint: str) -> Path:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +81,36 @@ def test_python_in_documents_runs(name: str, tmp_path: Path) -> None:
             )
 
             assert done.returncode == 0, done.stderr
+
+
+def commands() -> list[tuple[str, str]]:
+    """Every command in docs/cli.md with the output shown under it."""
+    shown = [body for language, body in blocks("docs/cli.md") if language == "console"]
+    return [(line[2:], output) for line, _, output in (body.partition("\n") for body in shown)]
+
+
+@pytest.mark.parametrize(("command", "shown"), commands(), ids=[c for c, _ in commands()])
+def test_commands_print_what_is_shown(
+    command: str,
+    shown: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from structag.cli.main import main
+
+    monkeypatch.chdir(ROOT)
+    program, *arguments = shlex.split(command)
+    assert program == "structag"
+    assert main(arguments) in (0, 1, 2)
+    out, err = capsys.readouterr()
+    if os.environ.get("STRUCTAG_UPDATE_DOCS"):
+        path = ROOT / "docs/cli.md"
+        text = path.read_text(encoding="utf-8")
+        block = f"```console\n$ {command}\n"
+        path.write_text(text.replace(block + shown, block + out + err), encoding="utf-8")
+        return
+
+    assert out + err == shown
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,15 @@ class _Lowering:
             raise error.at(join_pointer(pointer, "pattern")) from None
 
     def _json_schema(self, format: JSONSchemaFormat, pointer: str) -> Ref:
-        raise NotImplementedError
+        from structag.schema.arguments import lower_arguments
+
+        return lower_arguments(
+            format.json_schema,
+            format.style,
+            self._builder,
+            pointer=join_pointer(pointer, "json_schema"),
+            limits=self._limits,
+        )
 
 
 def _encode(texts: Iterable[str]) -> list[bytes]:

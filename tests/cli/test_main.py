@@ -1,0 +1,165 @@
+"""Whatever goes wrong is one clear message, the right exit code, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+main = pytest.importorskip("structag.cli.main").main
+
+TAG = '{"type":"structural_tag","format":{"type":"tag","begin":"<","content":{"type":"any_text"},"end":">"}}'  # noqa: E501
+RUN = [sys.executable, "-c", "import sys; from structag.cli.main import main; sys.exit(main())"]
+
+UNUSABLE = [
+    ("missing_file", ["check", "no/such/file.json"], "there is no file `no/such/file.json`"),
+    ("folder", ["check", "."], "`.` is a folder"),
+    ("name_too_long", ["check", "x" * 5000], "cannot be read"),
+    ("broken_json", ["check", "{"], "error[json-syntax]"),
+    ("wrong_kind", ["check", "3"], "there is no file `3`"),
+    ("not_a_schema", ["check", '{"type":"objekt"}'], "error[schema-value]"),
+    ("bare_format", ["check", '{"type":"any_text"}'], "wrap it in"),
+    ("unknown_type", ["check", '{"type":"structural_tag","format":{"type":"tga"}}'], "`tag`?"),
+    ("broken_pattern", ["check", "(a", "--kind", "regex"], "error[regex-syntax]"),
+    ("unknown_vocabulary", ["mask", TAG, "--vocab", "nope"], "`nope` is neither"),
+    ("package_without_tokenizer", ["mask", TAG, "--vocab", "numpy"], "no tokenizer file"),
+    ("unknown_option", ["match", TAG, "x", "--nope"], "--nope"),
+    ("missing_argument", ["match", TAG], "TEXT"),
+    ("unknown_command", ["nope"], "nope"),
+    ("wrong_kind_name", ["check", TAG, "--kind", "nope"], "nope"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), [row[1:] for row in UNUSABLE], ids=[row[0] for row in UNUSABLE]
+)
+def test_unusable_input(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+
+    assert out == ""
+    assert message in err
+    assert err.startswith("error")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "error[text-encoding]"),
+        (b"\0\0\0\0", "error[json-syntax]"),
+        (b'{"type": "\xff"}', "error[text-encoding]"),
+        (b'{"a":"\\ud800"}', "error[text-encoding]"),
+        (b"[" * 10_000, "error[nesting-limit]"),
+        (b"hello", "neither a structural tag nor a JSON Schema"),
+    ],
+)
+def test_unusable_file(
+    content: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "input.json"
+    path.write_bytes(content)
+
+    assert main(["check", str(path)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_place_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tag.json"
+    path.write_text('{\n  "type": tag\n}', encoding="utf-8")
+
+    assert main(["check", str(path)]) == 2
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        f"  {path}:2:11",
+        '    2 |   "type": tag',
+        "      |           ^",
+    ]
+
+
+def test_a_pattern_inside_a_tag_gets_its_caret(capsys: pytest.CaptureFixture[str]) -> None:
+    tag = '{"type":"structural_tag","format":{"type":"regex","pattern":"a(b"}}'
+
+    assert main(["check", tag]) == 2
+    err = capsys.readouterr().err
+    assert "at /format/pattern in <argument>" in err
+    assert "| a(b" in err
+    assert "^" in err
+
+
+def test_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    source = '{"type":"structural_tag","format":{"type":"tga"}}'
+
+    assert main(["check", source, "--json"]) == 2
+    out, err = capsys.readouterr()
+    error = json.loads(out)["error"]
+    assert err == ""
+    assert (error["code"], error["pointer"]) == ("tag-type", "/format/type")
+
+
+def test_usage_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "--json"]) == 2
+    assert "FILE" in json.loads(capsys.readouterr().out)["error"]["message"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["match", "--help"]])
+def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    assert "Usage: structag" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        (TAG, "tag"),
+        ('{"type":"integer"}', "schema"),
+        ('{"type":"string","format":"date"}', "schema"),
+        ("true", "schema"),
+    ],
+)
+def test_kind_is_guessed(source: str, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", source, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == kind
+
+
+@pytest.mark.parametrize("width", ["20", "200"])
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_any_terminal(width: str, no_color: str) -> None:
+    environment = {**os.environ, "COLUMNS": width, "NO_COLOR": no_color}
+    done = subprocess.run(
+        [*RUN, "match", TAG, "<a"], env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "rejected at line 1, column 3 (byte 2): got the end of the text" in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
+def test_closed_pipe_is_silent() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*RUN, "show", TAG], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
+def test_interrupt_is_one_line() -> None:
+    with subprocess.Popen(
+        [*RUN, "match", TAG, "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        time.sleep(2.5)  # by now it waits for its input
+        process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=20)[1]
+
+    assert (process.returncode, error) == (130, b"interrupted\n")

@@ -1,0 +1,42 @@
+"""Bytes in words."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+rendering = pytest.importorskip("structag.cli.rendering")
+
+ALL = set(range(256))
+LETTERS = set(range(0x41, 0x5B)) | set(range(0x61, 0x7B))
+
+
+@pytest.mark.parametrize(
+    ("allowed", "may_end", "words"),
+    [
+        ((), False, "nothing"),
+        ((), True, "the end"),
+        (b"}", False, "`}`"),
+        (b"},", True, "`,`, `}` or the end"),
+        (b'" \n\t\r', False, '`"`, a space, a newline, a tab or a carriage return'),
+        (b"0123456789-", False, "a digit or `-`"),
+        (b"0123456", False, "`0`–`6`"),
+        (b"123", False, "`1`, `2` or `3`"),
+        (LETTERS | set(b"_"), False, "a letter or `_`"),
+        (set(range(0x61, 0x7B)), False, "`a`–`z`"),
+        (ALL, False, "any character"),
+        (ALL - set(b"<"), True, "any character but `<` or the end"),
+        (range(0x80, 0xC0), False, "the rest of the character"),
+        (range(0xC2, 0xF5), False, "a character beyond ASCII"),
+        (b"\x00\x01", False, "a control character"),
+    ],
+)
+def test_describe_bytes(allowed: bytes, may_end: bool, words: str) -> None:
+    assert rendering.describe_bytes(allowed, may_end) == words
+
+
+def test_visible_text_has_no_control_characters() -> None:
+    shown = rendering.visible("".join(map(chr, range(0x100))))
+
+    assert not any(unicodedata.category(char) == "Cc" for char in shown)
