@@ -437,7 +437,7 @@ def types_of(node: Node) -> frozenset[str]:
     """The types of the `type` keyword."""
     value = node.value["type"]
     if type(value) is str:
-        names = frozenset((value,))
+        names = frozenset((str(value),))
     elif isinstance(value, list) and value and all(isinstance(name, str) for name in value):
         names = frozenset(value)
     else:
@@ -449,8 +449,8 @@ def types_of(node: Node) -> frozenset[str]:
 
 def _first_applicator(node: Node) -> str:
     if type(node.value) is dict:
-        for key in node.value:
-            if key in _IN_PLACE:
+        for key in _IN_PLACE:
+            if key in node.value:
                 return key
     return "allOf"
 

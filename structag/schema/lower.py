@@ -1,9 +1,9 @@
 """Lowers JSON Schemas to grammars of JSON text.
 
 `Lowering.value` turns a goal into an expression: expand, then lower each type's alternatives.
-What it did is remembered per goal; a goal met again while it is being lowered becomes a rule, and so
-does one that lies too deep, which is then lowered later from a queue, so that the depth of a schema
-costs no Python frames.
+What it did is remembered per goal; a goal met again while it is being lowered becomes a rule, and
+so does one that lies too deep, which is then lowered later from a queue, so that the depth of a
+schema costs no Python frames.
 
 Sound, and deliberately not complete: members come in the schema's order unless
 `SchemaOptions.property_order` lifts that, whitespace is bounded, numbers are spelled as
@@ -17,19 +17,21 @@ from typing import Any
 
 from structag.errors import LimitError, SchemaError
 from structag.grammar.builder import GrammarBuilder
-from structag.grammar.expressions import Ref
+from structag.grammar.expressions import Ref, Seq
 from structag.limits import Limits
 from structag.schema.arrays import lower_array
 from structag.schema.document import Document, unsupported
 from structag.schema.expand import Expander
 from structag.schema.facts import ANY, Forms, Goal, ObjectFacts
 from structag.schema.numbers import FactorError, Numbers
-from structag.schema.objects import lower_object
+from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
 from structag.schema.strings import decoded, quoted
 
 MAX_DEPTH = 20
 """Goals lowered inside each other before one is put off."""
+MAX_INLINE = 8
+"""Parts of a sequence that is repeated in place rather than made a rule."""
 WHITESPACE = b" \t\n\r"
 
 
@@ -88,7 +90,8 @@ class Lowering:
         self.expander = Expander(document, builder, options, limits)
         gap = builder.repeat(builder.bytes(WHITESPACE), 0, options.max_whitespace)
         self.comma = builder.seq(gap, builder.literal(b","), gap)
-        self.colon = builder.seq(gap, builder.literal(b":"), gap)
+        self.quote = builder.literal(b'"')
+        self.after_key = builder.seq(self.quote, gap, builder.literal(b":"), gap)
         self.open_brace = builder.seq(builder.literal(b"{"), gap)
         self.close_brace = builder.seq(gap, builder.literal(b"}"))
         self.open_bracket = builder.seq(builder.literal(b"["), gap)
@@ -98,6 +101,7 @@ class Lowering:
         self._numbers: Numbers | None = None
         self._any: Ref | None = None
         self._known: dict[Goal, Ref | None] = {}
+        self._rules: dict[Ref, Ref] = {}
         self._waiting: list[tuple[Goal, Ref]] = []
         self._depth = 0
 
@@ -187,23 +191,32 @@ class Lowering:
             texts = [decoded(builder, fact) for fact in forms.strings]
             parts.append(quoted(builder, builder.alt(*texts)))
         parts += [lower_array(self, fact) for fact in forms.arrays]
-        parts += [lower_object(self, fact) for fact in forms.objects]
+        parts += [self._object(fact) for fact in forms.objects]
         return parts[0] if len(parts) == 1 else builder.alt(*parts)
+
+    def _object(self, facts: ObjectFacts) -> Ref:
+        inner = inside(self, facts)
+        return self._sealed(self.builder.seq(self.open_brace, inner, self.close_brace))
+
+    def _sealed(self, ref: Ref) -> Ref:
+        """`ref`, as a rule if it is a long sequence, which would be copied wherever it is used."""
+        node = self.builder.node(ref)
+        if not isinstance(node, Seq) or len(node.parts) <= MAX_INLINE:
+            return ref
+        rule = self._rules.get(ref)
+        if rule is None:
+            rule = self._rules[ref] = self.builder.rule(f"object-{len(self._rules) + 1}")
+            self.builder.define(rule, ref)
+        return rule
 
     # -- members of objects
 
     def member(self, name: str, goal: Goal) -> Ref:
         """A member with a fixed name."""
-        key = quoted(self.builder, self.builder.literal(name.encode()))
-        return self.builder.seq(key, self.colon, self.value(goal))
+        return self.free_member(self.builder.literal(name.encode()), goal)
 
     def free_member(self, keys: Ref, goal: Goal) -> Ref:
         """A member with any name out of `keys` (decoded)."""
-        key = quoted(self.builder, keys)
-        return self.builder.seq(key, self.colon, self.value(goal))
-
-    def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
-        """The members of objects without the braces."""
-        from structag.schema.objects import inside
-
-        return self.builder.alt(*(inside(self, fact) for fact in facts))
+        builder = self.builder
+        value = self.value(goal)
+        return builder.seq(self.quote, builder.encoded("json", keys), self.after_key, value)

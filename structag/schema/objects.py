@@ -8,7 +8,7 @@ optional neighbour, and a list of optional members only is cut in halves that sh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
@@ -18,10 +18,25 @@ from structag.text.membership import UndecidedError, belongs
 
 if TYPE_CHECKING:
     from structag.schema.expand import Expander
-    from structag.schema.lower import Lowering
+    from structag.schema.options import SchemaOptions
 
 MAX_PATTERNS = 6
 MAX_COUNTED = 2000
+
+
+class MemberStyle(Protocol):
+    """How members are spelled; `Lowering` spells them in JSON."""
+
+    builder: GrammarBuilder
+    expander: Expander
+    options: SchemaOptions
+    comma: Ref
+
+    def member(self, name: str, goal: Goal) -> Ref:
+        """A member with a fixed name; empty if no value is possible."""
+
+    def free_member(self, keys: Ref, goal: Goal) -> Ref:
+        """A member with a name out of `keys` (decoded)."""
 
 
 class Free(NamedTuple):
@@ -66,40 +81,34 @@ def names_of(facts: ObjectFacts) -> list[str]:
     return list(names)
 
 
-def lower_object(lowering: Lowering, facts: ObjectFacts) -> Ref:
-    """The JSON texts of the objects that satisfy `facts`."""
-    inner = inside(lowering, facts)
-    return lowering.builder.seq(lowering.open_brace, inner, lowering.close_brace)
-
-
-def inside(lowering: Lowering, facts: ObjectFacts) -> Ref:
-    """What stands between the braces, or between the opener and closer of another style."""
-    builder, expander = lowering.builder, lowering.expander
-    key_language = _key_language(lowering, facts)
+def inside(style: MemberStyle, facts: ObjectFacts) -> Ref:
+    """The members of the objects that satisfy `facts`: what stands between the braces."""
+    builder, expander = style.builder, style.expander
+    key_language = _key_language(style, facts)
     names = names_of(facts)
     required = frozenset(facts.required)
     members: list[tuple[Ref, bool]] = []
     for name in names:
         ref = builder.empty
         if key_language is None or _is_key(expander, facts, key_language, name):
-            ref = lowering.member(name, goal_of_name(expander, facts, name))
+            ref = style.member(name, goal_of_name(expander, facts, name))
         if ref != builder.empty:
             members.append((ref, name in required))
         elif name in required:
             return builder.empty
-    free = _free_members(lowering, facts, names, key_language)
-    rest = builder.alt(*(lowering.free_member(keys, goal) for keys, goal in free))
+    free = _free_members(style, facts, names, key_language)
+    rest = builder.alt(*(style.free_member(keys, goal) for keys, goal in free))
     if facts.witnesses:
-        return _with_witnesses(lowering, facts, names, free, members, rest)
-    return _arrange(lowering, facts, members, rest)
+        return _with_witnesses(style, facts, names, free, members, rest)
+    return _arrange(style, facts, members, rest)
 
 
-def _key_language(lowering: Lowering, facts: ObjectFacts) -> Ref | None:
+def _key_language(style: MemberStyle, facts: ObjectFacts) -> Ref | None:
     from structag.schema.strings import string_language
 
-    expander = lowering.expander
+    expander = style.expander
     parts = [string_language(expander, expander.goal(goal)) for goal in facts.names]
-    return lowering.builder.both(*parts) if parts else None
+    return style.builder.both(*parts) if parts else None
 
 
 def _is_key(expander: Expander, facts: ObjectFacts, keys: Ref, name: str) -> bool:
@@ -112,10 +121,10 @@ def _is_key(expander: Expander, facts: ObjectFacts, keys: Ref, name: str) -> boo
 
 
 def _free_members(
-    lowering: Lowering, facts: ObjectFacts, names: list[str], key_language: Ref | None
+    style: MemberStyle, facts: ObjectFacts, names: list[str], key_language: Ref | None
 ) -> list[Free]:
     """The members without a name of their own, split by the patterns that their keys match."""
-    builder = lowering.builder
+    builder = style.builder
     patterns = list(dict.fromkeys(p for m in facts.members for p, _ in m.patterns))
     if len(patterns) > MAX_PATTERNS:
         raise unsupported(
@@ -146,7 +155,7 @@ def _free_members(
 
 
 def _with_witnesses(
-    lowering: Lowering,
+    style: MemberStyle,
     facts: ObjectFacts,
     names: list[str],
     free: list[Free],
@@ -154,17 +163,17 @@ def _with_witnesses(
     rest: Ref,
 ) -> Ref:
     """Objects in which a free member, or a declared one, must be a witness."""
-    builder, comma = lowering.builder, lowering.comma
+    builder, comma = style.builder, style.comma
     (witness, *others) = facts.witnesses
     if others or facts.low > 1 or facts.high is not None:
         raise unsupported(witness.node, "not", "with other counts it is not supported")
     options: list[Ref] = []
     for name in names:
-        if _is_key(lowering.expander, facts, witness.names, name):
+        if _is_key(style.expander, facts, witness.names, name):
             asked = Members({name: witness.goal}, (), (), witness.node)
             options.append(
                 inside(
-                    lowering,
+                    style,
                     facts._replace(
                         members=(*facts.members, asked),
                         required=joined(facts.required, (name,)),
@@ -174,24 +183,24 @@ def _with_witnesses(
             )
     chosen = builder.alt(
         *(
-            lowering.free_member(builder.both(keys, witness.names), joined(goal, witness.goal))
+            style.free_member(builder.both(keys, witness.names), joined(goal, witness.goal))
             for keys, goal in free
         )
     )
-    if chosen != builder.empty and lowering.options.property_order == "any":
+    if chosen != builder.empty and style.options.property_order == "any":
         options.append(builder.unordered([*members, (chosen, True)], rest, comma))
     elif chosen != builder.empty:
         before = builder.repeat(builder.seq(rest, comma), 0)
         after = builder.repeat(builder.seq(comma, rest), 0)
-        options.append(_ordered(lowering, [*members, (builder.seq(before, chosen, after), True)]))
+        options.append(_ordered(style, [*members, (builder.seq(before, chosen, after), True)]))
     return builder.alt(*options)
 
 
 def _arrange(
-    lowering: Lowering, facts: ObjectFacts, members: list[tuple[Ref, bool]], rest: Ref
+    style: MemberStyle, facts: ObjectFacts, members: list[tuple[Ref, bool]], rest: Ref
 ) -> Ref:
     """The members between the braces, separated by commas, as many as allowed."""
-    builder, comma = lowering.builder, lowering.comma
+    builder, comma = style.builder, style.comma
     least = sum(need for _, need in members)
     most = None if rest != builder.empty else len(members)
     low, high = facts.low, facts.high
@@ -201,11 +210,11 @@ def _arrange(
     high = None if high is None or (most is not None and high >= most) else high
     if low > least + 1 and rest != builder.empty:
         raise unsupported(
-            _place(lowering.expander, facts),
+            _place(style.expander, facts),
             "minProperties",
             "equal names would have to be told apart",
         )
-    if lowering.options.property_order == "any":
+    if style.options.property_order == "any":
         if low or high is not None:
             kinds: list[tuple[Ref, int, int | None]] = [
                 (ref, int(need), 1) for ref, need in members
@@ -215,20 +224,20 @@ def _arrange(
             return builder.tally(kinds, low, high, comma)
         return builder.unordered(members, rest, comma)
     if low or high is not None:
-        return _counted(lowering, facts, members, rest, low, high)
+        return _counted(style, facts, members, rest, low, high)
     if rest != builder.empty:
         more = builder.repeat(builder.seq(comma, rest), 0)
         members = [*members, (builder.seq(rest, more), False)]
-    return _ordered(lowering, members)
+    return _ordered(style, members)
 
 
 def _place(expander: Expander, facts: ObjectFacts) -> Node:
     return facts.members[0].node if facts.members else expander.document.root
 
 
-def _ordered(lowering: Lowering, members: list[tuple[Ref, bool]]) -> Ref:
+def _ordered(style: MemberStyle, members: list[tuple[Ref, bool]]) -> Ref:
     """The members in order, the optional ones left out or not."""
-    builder, comma = lowering.builder, lowering.comma
+    builder, comma = style.builder, style.comma
     first = next((i for i, (_, need) in enumerate(members) if need), None)
     if first is None:
         refs = [ref for ref, _ in members]
@@ -256,7 +265,7 @@ def _some(builder: GrammarBuilder, refs: list[Ref], comma: Ref) -> Ref:
 
 
 def _counted(
-    lowering: Lowering,
+    style: MemberStyle,
     facts: ObjectFacts,
     members: list[tuple[Ref, bool]],
     rest: Ref,
@@ -264,7 +273,7 @@ def _counted(
     high: int | None,
 ) -> Ref:
     """The members in order, `low` to `high` of them: one tail for each place and count."""
-    builder, comma = lowering.builder, lowering.comma
+    builder, comma = style.builder, style.comma
     following = builder.seq(comma, rest)
     if not members:
         if high == 0:
@@ -275,7 +284,7 @@ def _counted(
     top = low if high is None else max(low, min(high, len(members)))
     if len(members) * (top + 1) > MAX_COUNTED:
         keyword = "minProperties" if facts.low else "maxProperties"
-        raise unsupported(_place(lowering.expander, facts), keyword, "with so many names")
+        raise unsupported(_place(style.expander, facts), keyword, "with so many names")
 
     def end(count: int) -> Ref:
         if high is not None and count > high:
