@@ -137,12 +137,16 @@ def _table_of_pieces(
 
 
 def _stop_tokens(metadata: dict[str, Any], table: TokenTable) -> list[int]:
+    """The declared ids, then those known by name, which become control tokens as in llama.cpp."""
     keys = ("eos_token_id", "eot_token_id", "eom_token_id")
     declared = [metadata[key] for key in keys if isinstance(metadata.get(key), int)]
     names = set(_END_OF_GENERATION)
     if "<|return|>" in table.contents.values():
         names.discard("<|end|>")  # In the harmony format it ends a message, not the turn.
-    return declared + [i for i, content in table.contents.items() if content in names]
+    named = [token_id for token_id, content in table.contents.items() if content in names]
+    for token_id in named:
+        table.add_token(token_id, table.contents[token_id], special=True)
+    return declared + named
 
 
 def _text(value: Any) -> str:
@@ -203,6 +207,8 @@ class _Reader:
         length_at = struct.Struct(self._order + "Q").unpack_from
         data, offset, strings = self._data, self._offset, []
         for _ in range(count):
+            if offset > len(data):
+                raise ValueError("it is cut short")
             (length,) = length_at(data, offset)
             offset += 8
             strings.append(data[offset : offset + length])

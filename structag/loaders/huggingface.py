@@ -107,7 +107,8 @@ def _table_of_slow(tokenizer: Any) -> TokenTable:
             )
         table = table_of_encoding(encoding)
     for token_id, token in getattr(tokenizer, "added_tokens_decoder", {}).items():
-        table.add_token(token_id, str(token.content), special=bool(token.special))
+        if token.special or token_id not in table.contents:
+            table.add_token(token_id, str(token.content), special=bool(token.special))
     return table
 
 

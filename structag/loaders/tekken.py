@@ -51,7 +51,7 @@ def read_tekken(path: FilePath) -> TokenTable:
     document = read_json_object(path, expected=_EXPECTED)
     try:
         table = _table_of_document(document)
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         if isinstance(error, VocabularyError):
             raise
         raise damaged(
@@ -67,6 +67,8 @@ def _table_of_document(document: dict[str, Any]) -> TokenTable:
     config = document["config"]
     size = check_size(config["default_vocab_size"])
     special_count = config["default_num_special_tokens"]
+    if not 0 <= special_count <= size:
+        raise ValueError(f"{special_count} special tokens")
     ordinary = {
         special_count + entry["rank"]: base64.b64decode(entry["token_bytes"], validate=True)
         for entry in document["vocab"]

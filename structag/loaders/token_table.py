@@ -40,7 +40,7 @@ class TokenTable:
     Attributes:
         token_bytes: the text of each token, ``b""`` for control and unused tokens.
         kinds: one `TokenKind` per token.
-        contents: id -> content of user-defined and control tokens that have a name.
+        contents: id -> content of user-defined and control tokens; of the former, their text.
         stop_token_ids: those the source itself names; empty when it names none.
         stop_hint: how to find the stop tokens of this kind of source, for the error.
     """
@@ -72,7 +72,8 @@ class TokenTable:
     ) -> None:
         """Names a token, special or user-defined, in place of what the id was before.
 
-        `text` is the token's bytes where they differ from the content's UTF-8.
+        `text` is the token's bytes where they differ from the content's UTF-8; the content is
+        then what these bytes spell, so that a marker ``▁▁`` is not taken for two spaces.
 
         Raises:
             VocabularyError: the id is out of range (``vocabulary-value``), or the content holds
@@ -85,14 +86,19 @@ class TokenTable:
                 code="vocabulary-value",
                 expected="a string",
             )
-        self.pad_to(token_id + 1)
-        if not special and text is None:
-            text = encode_text(content)
-        self.token_bytes[token_id] = b"" if special or text is None else text
+        kind = TokenKind.CONTROL
         if special:
-            self.kinds[token_id] = TokenKind.CONTROL
+            text = b""
         else:
-            self.kinds[token_id] = TokenKind.USER_DEFINED if text else TokenKind.UNUSED
+            if text is None:
+                text = encode_text(content)
+            else:
+                content = text.decode(errors="replace")
+            kind = TokenKind.USER_DEFINED if text else TokenKind.UNUSED
+        self.pad_to(token_id + 1)
+        self.token_bytes[token_id] = text
+        self.kinds[token_id] = kind
+        self.contents.pop(token_id, None)
         if content:
             self.contents[token_id] = content
 

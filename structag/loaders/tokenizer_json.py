@@ -36,7 +36,7 @@ def read_tokenizer_json(path: FilePath) -> TokenTable:
     sections = read_json_object(file, expected=_EXPECTED)
     try:
         table = table_of_sections(sections)
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
+    except (TypeError, LookupError, AttributeError, ValueError) as error:
         if isinstance(error, VocabularyError):
             raise
         raise damaged(
@@ -57,7 +57,7 @@ def table_of_sections(sections: Mapping[str, Any]) -> TokenTable:
     Raises:
         VocabularyError: the tokens spell no exact bytes (``vocabulary-kind``), or an id is out
             of range (``vocabulary-value``).
-        TypeError, KeyError: the sections are not laid out as they should be.
+        TypeError, LookupError: the sections are not laid out as they should be.
     """
     decoder = piece_decoder(sections)
     pieces, unknown_id = _pieces(sections["model"])

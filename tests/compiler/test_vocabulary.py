@@ -297,7 +297,7 @@ OUT_OF_RANGE = [
         "got str '<s>' as a token id, expected an integer",
     ),
     (
-        lambda: Vocabulary.from_token_bytes([b"a"], special={1: b"x"}, stop_token_ids=0),  # type: ignore[dict-item]
+        lambda: Vocabulary.from_token_bytes([b"a"], special={1: b"x"}, stop_token_ids=0),
         "the content of token 1 is bytes, expected a string",
     ),
     (

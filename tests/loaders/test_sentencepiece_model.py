@@ -79,7 +79,7 @@ def test_each_type_of_piece_has_its_kind(tmp_path: Path) -> None:
         TokenKind.USER_DEFINED,
         TokenKind.UNUSED,
     ]
-    assert dict(vocabulary.added_tokens) == {"<unk>": 0, "<s>": 1, "</s>": 2, "▁▁": 6}
+    assert dict(vocabulary.added_tokens) == {"<unk>": 0, "<s>": 1, "</s>": 2, "  ": 6}
 
 
 @pytest.mark.parametrize(("eos_id", "expected"), [(None, [2]), (1, [1]), (-1, []), (4, [])])

@@ -64,9 +64,13 @@ def test_listed_special_tokens_replace_the_fixed_ones(tmp_path: Path) -> None:
             document(vocab=[{"rank": 0, "token_bytes": "YQ="}]),
             "is not laid out as expected (Error: Incorrect padding)",
         ),
+        (
+            document(config={"default_vocab_size": 9, "default_num_special_tokens": 1 << 60}),
+            f"is not laid out as expected (ValueError: {1 << 60} special tokens)",
+        ),
         ([], "holds no JSON object"),
     ],
-    ids=["no config", "no bytes", "not base64", "no object"],
+    ids=["no config", "no bytes", "not base64", "absurd count", "no object"],
 )
 def test_damaged_file_is_an_error(tmp_path: Path, value: Any, problem: str) -> None:
     with pytest.raises(VocabularyError) as caught:
