@@ -127,6 +127,7 @@ class Document:
         self.false = Node(False, self.root, "", resource, 0)
         self._names: dict[str, Node] | None = None
         self._dynamic: dict[str, int] = {}
+        self._keys: set[str] | None = None
 
     def resolve(self, node: Node, reference: str, keyword: str = "$ref") -> Node:
         """The node that a reference in `node` means.
@@ -151,10 +152,25 @@ class Document:
             raise self._unresolved(node, reference, keyword)
         return target
 
-    def is_static(self, anchor: str) -> bool:
-        """Whether a dynamic reference to `anchor` can only mean one place."""
+    def is_static(self, reference: str) -> bool:
+        """Whether a dynamic reference can only mean one place."""
         self._index()
-        return self._dynamic.get(anchor, 0) <= 1
+        return self._dynamic.get(unquote(reference.partition("#")[2]), 0) <= 1
+
+    def mentions(self, *keys: str) -> bool:
+        """Whether any of `keys` is a member name anywhere in the document."""
+        if self._keys is None:
+            found: set[str] = set()
+            todo: list[Any] = [self.root.value]
+            while todo:
+                value = todo.pop()
+                if isinstance(value, dict):
+                    found.update(value)
+                    todo += value.values()
+                elif isinstance(value, list):
+                    todo += value
+            self._keys = found
+        return any(key in self._keys for key in keys)
 
     def _walk(self, start: Node, path: str, node: Node, reference: str, keyword: str) -> Node:
         place = start

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 from structag.errors import SchemaError, StructagError
@@ -41,6 +42,7 @@ from structag.schema.keywords import (
     TYPES,
 )
 from structag.schema.options import SchemaOptions
+from structag.schema.unevaluated import apply_unevaluated, without_evaluation
 from structag.schema.values import (
     check_text,
     constants,
@@ -53,6 +55,10 @@ from structag.schema.values import (
     text_of,
 )
 from structag.text.regex import lower_regex
+
+UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+MAX_OVERLAPS = 4
+"""Branches of one `anyOf` that are combined for the sake of `unevaluatedProperties`."""
 
 
 class Expander:
@@ -159,6 +165,9 @@ class Expander:
                 part = expand(self, node)
                 if part is not ANY:
                     forms = self.intersection(node, forms, part)
+        if any(key in UNEVALUATED for key in present):
+            goals = (goal_of(schema_of(node, k)) if k in present else None for k in UNEVALUATED)
+            forms = apply_unevaluated(node, forms, *goals)
         return forms
 
     def _plain(self, node: Node, schema: dict[str, Any], present: list[str]) -> Forms:
@@ -279,15 +288,12 @@ class Expander:
                 if not isinstance(schema[key], bool):
                     raise wrong_value(node, key, "a boolean")
                 unique = node if schema[key] else None
-            elif key == "unevaluatedItems":
-                self._check_unevaluated(node, key, present)
-                if "items" not in schema and "additionalItems" not in schema:
-                    if contains:
-                        raise unsupported(node, key, "beside `contains` it is not supported")
-                    items = goal_of(schema_of(node, key))
         if high is not None and low > high:
             return None
-        return ArrayFacts(prefix, items, low, high, contains, unique)
+        is_tuple = isinstance(schema.get("items"), list)
+        rest = "additionalItems" if is_tuple else "items"
+        evaluated = None if rest in present else len(prefix)
+        return ArrayFacts(prefix, items, low, high, contains, unique, evaluated)
 
     def _contains(self, node: Node, present: list[str]) -> Contains:
         low = count_of(node, "minContains") if "minContains" in present else 1
@@ -312,11 +318,7 @@ class Expander:
             elif key == "patternProperties":
                 for text, child in schema_map_of(node, key).items():
                     patterns.append((self.pattern(node, key, text), goal_of(child)))
-            elif key in ("additionalProperties", "unevaluatedProperties"):
-                if key[0] == "u":
-                    self._check_unevaluated(node, key, present)
-                    if "additionalProperties" in schema:
-                        continue
+            elif key == "additionalProperties":
                 additional, speaks = goal_of(schema_of(node, key)), True
             elif key == "required":
                 if isinstance(schema[key], bool) and node.resource.draft == 4:
@@ -333,23 +335,20 @@ class Expander:
         if high is not None and low > high:
             return None
         members: tuple[Members, ...] = ()
-        if properties or patterns or additional:
-            members = (Members(properties, tuple(patterns), additional, node),)
+        if properties or patterns or additional or speaks:
+            evaluates = "all" if speaks else "named"
+            members = (Members(properties, tuple(patterns), additional, node, evaluates),)
         names = names if names != ((),) else ()
         return ObjectFacts(members, required, low, high, names)
-
-    def _check_unevaluated(self, node: Node, key: str, present: list[str]) -> None:
-        if any(other in _IN_PLACE and other not in ("enum", "const", "not") for other in present):
-            raise unsupported(node, key, "beside other applicators it is not supported")
 
     # -- in place
 
     def reference(self, node: Node, keyword: str = "$ref") -> Forms:
         """`$ref`, and the dynamic references that can mean one place only."""
         target = text_of(node, keyword)
-        if keyword == "$dynamicRef" and not self.document.is_static(target.lstrip("#")):
+        if keyword == "$dynamicRef" and not self.document.is_static(target):
             raise unsupported(node, keyword, "it may mean several places")
-        if keyword == "$recursiveRef" and node.resource.root is not self.document.root:
+        if keyword == "$recursiveRef" and self.document.mentions("$recursiveAnchor"):
             raise unsupported(node, keyword, "it may mean several places")
         return self.node(self.document.resolve(node, target, keyword))
 
@@ -357,7 +356,14 @@ class Expander:
         return self.intersection(node, *map(self.node, schemas_of(node, "allOf")))
 
     def any_of(self, node: Node) -> Forms:
-        return unite(map(self.node, schemas_of(node, "anyOf")))
+        """The union; with the overlaps on their own if what each branch evaluates matters."""
+        branches = [self.node(branch) for branch in schemas_of(node, "anyOf")]
+        parts = list(branches)
+        if node.resource.draft >= 8 and self.document.mentions(*UNEVALUATED):
+            for size in range(2, min(len(branches), MAX_OVERLAPS) + 1):
+                for chosen in combinations(branches, size):
+                    parts.append(self.intersection(node, *chosen))
+        return unite(parts)
 
     def one_of(self, node: Node) -> Forms:
         """Each branch without the branches that may overlap with it."""
@@ -369,7 +375,7 @@ class Expander:
         for i, part in enumerate(forms):
             for j, other in enumerate(forms):
                 if i != j and may_overlap(self, part, other):
-                    part = self.intersection(node, part, self.node(branches[j].negation))
+                    part = self.intersection(node, part, self.refusals(branches[j]))
             parts.append(part)
         return unite(parts)
 
@@ -383,15 +389,24 @@ class Expander:
         return constants(node, "const", [node.value["const"]])
 
     def complement(self, node: Node) -> Forms:
-        return self.node(schema_of(node, "not").negation)
+        return self.refusals(schema_of(node, "not"))
+
+    def refusals(self, node: Node) -> Forms:
+        """The values that a positive node refuses; they evaluate nothing."""
+        forms = self.node(node.negation)
+        return without_evaluation(forms) if self.document.mentions(*UNEVALUATED) else forms
 
     def condition(self, node: Node) -> Forms:
         """`if` with `then` and `else`."""
         schema = node.value
         test = schema_of(node, "if")
-        if "then" not in schema and "else" not in schema:
+        if (
+            "then" not in schema
+            and "else" not in schema
+            and not self.document.mentions(*UNEVALUATED)
+        ):
             return ANY
-        met, unmet = self.node(test), self.node(test.negation)
+        met, unmet = self.node(test), self.refusals(test)
         if "then" in schema:
             met = self.intersection(node, met, self.node(schema_of(node, "then")))
         if "else" in schema:

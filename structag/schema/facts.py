@@ -52,7 +52,10 @@ class Contains(NamedTuple):
 
 
 class ArrayFacts(NamedTuple):
-    """An array: the first items as `prefix`, all others as `items`."""
+    """An array: the first items as `prefix`, all others as `items`.
+
+    `evaluated` is the number of items that `unevaluatedItems` leaves alone, None = all.
+    """
 
     prefix: tuple[Goal, ...] = ()
     items: Goal = ()
@@ -60,19 +63,22 @@ class ArrayFacts(NamedTuple):
     high: int | None = None
     contains: tuple[Contains, ...] = ()
     unique: Node | None = None
+    evaluated: int | None = 0
 
 
 class Members(NamedTuple):
     """What one schema says of the members of an object.
 
     A name in `properties` has that goal; one that is in patterns has theirs too; any other has
-    `additional`.
+    `additional`.  `evaluates` is ``all``, ``named`` (the names and patterns) or ``none``, for
+    `unevaluatedProperties`.
     """
 
     properties: Mapping[str, Goal]
     patterns: tuple[tuple[Ref, Goal], ...]
     additional: Goal
     node: Node
+    evaluates: str = "none"
 
 
 class Witness(NamedTuple):
@@ -274,6 +280,7 @@ def _both_arrays(a: ArrayFacts, b: ArrayFacts) -> ArrayFacts | None:
         high,
         joined(a.contains, b.contains),
         a.unique or b.unique,
+        None if a.evaluated is None or b.evaluated is None else max(a.evaluated, b.evaluated),
     )
 
 

@@ -12,11 +12,11 @@ NUMBER_KEYWORDS = frozenset(
 STRING_KEYWORDS = frozenset(("minLength", "maxLength", "pattern", "format"))
 ARRAY_KEYWORDS = frozenset(
     ("items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems",
-     "contains", "unevaluatedItems")
+     "contains")
 )  # fmt: skip
 OBJECT_KEYWORDS = frozenset(
     ("properties", "required", "additionalProperties", "patternProperties", "propertyNames",
-     "minProperties", "maxProperties", "unevaluatedProperties")
+     "minProperties", "maxProperties")
 )  # fmt: skip
 
 FIRST_DRAFT: dict[str, int] = {

@@ -129,7 +129,7 @@ class Lowering:
     @property
     def numbers(self) -> Numbers:
         if self._numbers is None:
-            self._numbers = Numbers(self.builder)
+            self._numbers = Numbers(self.builder, self.options.integer_decimals)
         return self._numbers
 
     @property

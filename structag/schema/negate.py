@@ -210,8 +210,6 @@ def _pattern_properties(expander: Expander, node: Node, key: str) -> Forms:
 
 def _additional(expander: Expander, node: Node, key: str) -> Forms:
     child = schema_of(node, key)
-    if key == "unevaluatedProperties":
-        raise unsupported(node, key, "under `not` it is not supported")
     if child.value is True:
         return NONE
     schema = node.value
@@ -331,7 +329,6 @@ _HANDLERS: dict[str, Callable[[Expander, Node, str], Forms]] = {
     "properties": _properties,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional,
-    "unevaluatedProperties": _additional,
     "propertyNames": _property_names,
     "items": _items,
     "prefixItems": _items,

@@ -26,8 +26,9 @@ class FactorError(Exception):
 class Numbers:
     """Lowers number facts in one builder."""
 
-    def __init__(self, builder: GrammarBuilder) -> None:
+    def __init__(self, builder: GrammarBuilder, integer_decimals: bool = False) -> None:
         self.builder = builder
+        self.integer_decimals = integer_decimals
         self.digits = digits = Digits(builder)
         self.minus = builder.optional(builder.literal(b"-"))
         self.exponent_sign = builder.bytes(b"eE")
@@ -49,7 +50,7 @@ class Numbers:
         """
         if facts.values is not None:
             kept = [value for value in facts.values if number_fits(value, facts)]
-            return self._constants(kept, facts.is_integer is True)
+            return self._constants(kept, facts.is_integer is True and not self.integer_decimals)
         if facts.factors:
             return self._multiples(facts)
         builder = self.builder
@@ -57,10 +58,12 @@ class Numbers:
         if low is None and high is None and not facts.banned:
             if facts.is_integer is None:
                 return self.number
-            if facts.is_integer:
+            if facts.is_integer and not self.integer_decimals:
                 return self.integer
         if facts.is_integer:
             ref = self._integers(facts)
+            if self.integer_decimals:
+                ref = builder.alt(builder.seq(ref, self.zero_fraction), self._round(facts))
         else:
             ref = self._signed(low, facts.low_open, high, facts.high_open)
         if facts.is_integer is False:
@@ -92,6 +95,15 @@ class Numbers:
             most = None if low is None else -low
             parts.append(builder.seq(builder.literal(b"-"), digits.integers(least, most)))
         return builder.alt(*parts)
+
+    def _round(self, facts: NumberFacts) -> Ref:
+        """Integers of one digit and an exponent."""
+        builder, digits = self.builder, self.digits
+        shape = builder.seq(
+            self.minus, digits.digit(0, 9), self.zero_fraction, self._exponent(0, None)
+        )
+        return builder.both(self._signed(facts.low, facts.low_open, facts.high, facts.high_open),
+                            shape)  # fmt: skip
 
     def _signed(
         self, low: Decimal | None, low_open: bool, high: Decimal | None, high_open: bool
@@ -194,7 +206,7 @@ class Numbers:
         rest = facts._replace(factors=())
         listed = self._listed(rest, factor)
         if listed is not None:
-            return self._constants(listed, facts.is_integer is True)
+            return self._constants(listed, facts.is_integer is True and not self.integer_decimals)
         numerator, places = _scaled(factor)
         if places == 0 and 1000 % numerator == 0:
             pattern = self._endings(numerator)

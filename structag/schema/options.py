@@ -20,12 +20,14 @@ class SchemaOptions:
         property_order: ``"schema"`` = members come as in `properties`, then names that are only
             `required`, then all others; ``"any"`` = in any order.
         formats: ``"assert"`` = `format` must hold; ``"annotate"`` = it is ignored.
+        integer_decimals: integers may also be spelled ``1.0`` and ``1e2``, as the standard has it.
         closed_objects: an object schema that says nothing of other members allows none.
     """
 
     max_whitespace: int | None = 20
     property_order: str = "schema"
     formats: str = "assert"
+    integer_decimals: bool = False
     closed_objects: bool = False
 
     def __post_init__(self) -> None:
