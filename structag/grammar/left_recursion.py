@@ -48,6 +48,8 @@ def remove_left_recursion(grammar: Grammar) -> Grammar:
 
     No repeat may have a nullable child.
     """
+    if not grammar.rules:
+        return grammar
     nullable = nullable_nodes(grammar)
     components = left_recursive_components(grammar, nullable)
     if not components:
@@ -80,13 +82,30 @@ def left_corners(grammar: Grammar, node: Node, nullable: Sequence[int]) -> tuple
 def left_recursive_components(grammar: Grammar, nullable: Sequence[int]) -> list[list[Ref]]:
     """The expressions on left-recursive cycles, grouped by the cycles they share."""
     nodes = grammar.nodes
+    hopeful = bytearray(len(nodes))  # may begin with a rule
+    for ref, node in enumerate(nodes):
+        if isinstance(node, Rule):
+            hopeful[ref] = 1
+        else:
+            for corner in left_corners(grammar, node, nullable):
+                if hopeful[corner]:
+                    hopeful[ref] = 1
+                    break
+    bodies = [body for _, body in grammar.rules]
+    if not any(hopeful[body] for body in bodies):
+        return []
     flags = reachable_nodes(grammar)
-    rules = [i for i, node in enumerate(nodes) if type(node) is Rule and flags[i]]
+    starts = [
+        ref
+        for ref, node in enumerate(nodes)
+        if flags[ref] and isinstance(node, Rule) and hopeful[bodies[node.index]]
+    ]
 
-    def corners(ref: Ref) -> tuple[Ref, ...]:
-        return left_corners(grammar, nodes[ref], nullable)
+    def corners(ref: Ref) -> list[Ref]:
+        found = left_corners(grammar, nodes[ref], nullable)
+        return [corner for corner in found if hopeful[corner]]
 
-    found = strongly_connected(rules, corners)
+    found = strongly_connected(starts, corners)
     return [sorted(group) for group in found if len(group) > 1 or group[0] in corners(group[0])]
 
 
@@ -220,16 +239,14 @@ class _Solver:
         b, copies = self.rewriter.builder, self.copies
         match node := self.grammar.nodes[old]:
             case Seq(parts):
-                corners = left_corners(self.grammar, node, self.nullable)
-                return self._union(
-                    (part, b.seq(*(copies[ref] for ref in parts[place + 1 :])))
-                    for place, part in enumerate(corners)
-                )
+                count = len(left_corners(self.grammar, node, self.nullable))
+                following = b.seq(*(copies[ref] for ref in parts[count:]))
+                return self._followed(self._split_prefix(parts[:count]), following)
             case Alt(parts):
-                return self._union((part, b.epsilon) for part in parts)
+                return self._union([self._split_of(part) for part in parts])
             case Repeat(child, low, high):
                 more = b.repeat(copies[child], max(low - 1, 0), None if high is None else high - 1)
-                return self._union([(child, more)])
+                return self._followed(self._split_of(child), more)
             case Mark(label, child):
                 split = self._split_of(child)
                 return _Split(b.mark(label, split.base), split.rests)
@@ -241,10 +258,10 @@ class _Solver:
                     others = b.unordered(
                         new[:place] + new[place + 1 :], rest_copy, copies[separator]
                     )
-                    firsts.append((member, self._more(others, copies[separator])))
+                    firsts.append(self._first(member, others, copies[separator]))
                 if rest is not None:
                     others = b.unordered(new, rest_copy, copies[separator])
-                    firsts.append((rest, self._more(others, copies[separator])))
+                    firsts.append(self._first(rest, others, copies[separator]))
                 return self._union(firsts)
             case Tally(kinds, low, high, separator):
                 counts = [(copies[ref], least, most) for ref, least, most in kinds]
@@ -253,28 +270,41 @@ class _Solver:
                     fewer = list(counts)
                     fewer[place] = (copies[kind], max(least - 1, 0), _less(most))
                     others = b.tally(fewer, max(low - 1, 0), _less(high), copies[separator])
-                    firsts.append((kind, self._more(others, copies[separator])))
+                    firsts.append(self._first(kind, others, copies[separator]))
                 return self._union(firsts)
             case _:
                 raise AssertionError(f"{node} has no left corner")
 
-    def _more(self, others: Ref, separator: Ref) -> Ref:
-        """What follows the first item of a list: the `others`, separated, if there are any."""
+    def _split_prefix(self, parts: Sequence[Ref]) -> _Split:
+        """Of a sequence of which all parts but the last are nullable; halved as in `nonempty`."""
+        if len(parts) == 1:
+            return self._split_of(parts[0])
+        half = len(parts) // 2
+        following = self.rewriter.builder.seq(*(self.copies[ref] for ref in parts[half:]))
+        left = self._followed(self._split_prefix(parts[:half]), following)
+        return self._union([left, self._split_prefix(parts[half:])])
+
+    def _first(self, item: Ref, others: Ref, separator: Ref) -> _Split:
+        """Of a list that begins with `item`; the `others` follow, separated, if there are any."""
         b, rewriter = self.rewriter.builder, self.rewriter
         following = b.seq(separator, rewriter.nonempty(others))
-        return b.alt(b.epsilon, following) if rewriter.is_nullable(others) else following
+        if rewriter.is_nullable(others):
+            following = b.alt(b.epsilon, following)
+        return self._followed(self._split_of(item), following)
 
-    def _union(self, firsts: Iterable[tuple[Ref, Ref]]) -> _Split:
-        """The union of ``first · what follows``."""
-        b, rewriter = self.rewriter.builder, self.rewriter
+    def _followed(self, split: _Split, following: Ref) -> _Split:
+        join = self.rewriter.join
+        rests = {rule: join(rest, following) for rule, rest in split.rests.items()}
+        return _Split(join(split.base, following), rests)
+
+    def _union(self, splits: Iterable[_Split]) -> _Split:
+        b, shorten = self.rewriter.builder, self.rewriter.shorten
         bases: list[Ref] = []
         rests: dict[Ref, list[Ref]] = {}
-        for first, following in firsts:
-            split = self._split_of(first)
-            bases.append(rewriter.shorten(rewriter.join(split.base, following)))
+        for split in splits:
+            bases.append(shorten(split.base))
             for rule, rest in split.rests.items():
-                joined = rewriter.shorten(rewriter.join(rest, following))
-                rests.setdefault(rule, []).append(joined)
+                rests.setdefault(rule, []).append(shorten(rest))
         return _Split(b.alt(*bases), {rule: b.alt(*found) for rule, found in rests.items()})
 
 

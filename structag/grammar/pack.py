@@ -121,10 +121,12 @@ class _Writer:
             if not flags[i]:
                 at.append(-1)
                 continue
-            if isinstance(node, Seq | Alt):
-                parts = node.parts
-                words += (5 if isinstance(node, Seq) else 6, len(parts))
-                words += [at[ref] for ref in parts]
+            if isinstance(node, Seq):
+                words += (5, len(node.parts))
+                words += [at[ref] for ref in node.parts]
+            elif isinstance(node, Alt):
+                words += (6, len(node.parts))
+                words += [at[ref] for ref in node.parts]
             elif isinstance(node, Literal):
                 data = node.data
                 if data not in texts:

@@ -42,6 +42,9 @@ from structag.grammar.expressions import (
 
 NO, YES, UNSETTLED = 0, 1, 2
 
+_ATOMS = (Literal, Chars, Bytes)
+_GROUPS = (Seq, Alt)
+
 
 def reachable_nodes(grammar: Grammar) -> bytearray:
     """1 for every expression that the root refers to, directly or through rules; else 0."""
@@ -52,9 +55,9 @@ def reachable_nodes(grammar: Grammar) -> bytearray:
     refs: Sequence[Ref]
     while pending:
         node = nodes[pending.pop()]
-        if isinstance(node, Literal | Chars | Bytes):
+        if isinstance(node, _ATOMS):
             continue
-        if isinstance(node, Seq | Alt):
+        if isinstance(node, _GROUPS):
             refs = node.parts
         elif isinstance(node, Rule):
             refs = (grammar.rules[node.index][1],)
@@ -73,13 +76,18 @@ def nullable_nodes(grammar: Grammar) -> bytearray:
     values = bytearray(len(nodes))
     waiting = _Waiting(grammar, values)
     for i, node in enumerate(nodes):
-        if isinstance(node, Literal | Chars | Bytes):
+        if isinstance(node, _ATOMS):
             continue
-        value = nullability(nodes, node, values)
-        if value:
-            values[i] = value
-            if value == UNSETTLED:
-                waiting.add(i, children(node), all_needed=isinstance(node, Seq))
+        if isinstance(node, Seq):  # the common case; `nullability` says the same
+            for ref in node.parts:
+                if not values[ref]:
+                    break
+            else:
+                values[i] = max([values[ref] for ref in node.parts])
+        else:
+            values[i] = nullability(nodes, node, values)
+        if values[i] == UNSETTLED:
+            waiting.add(i, children(node), all_needed=isinstance(node, Seq))
     return waiting.settle()
 
 
@@ -94,12 +102,7 @@ def nullability(nodes: Sequence[Node], node: Node, values: Sequence[int]) -> int
                 value = max(value, values[ref])
             return value
         case Alt(parts):
-            value = NO
-            for ref in parts:
-                if values[ref] == YES:
-                    return YES
-                value = max(value, values[ref])
-            return value
+            return _any(values[ref] for ref in parts)
         case Repeat(child, low):
             return YES if low == 0 else values[child]
         case Rule():
@@ -126,9 +129,15 @@ def productive_nodes(grammar: Grammar) -> bytearray:
     values = bytearray(b"\1" * len(nodes))
     waiting = _Waiting(grammar, values)
     for i, node in enumerate(nodes):
-        if isinstance(node, Literal | Chars | Bytes):
+        if isinstance(node, _ATOMS):
             continue
-        value = _productivity(node, values)
+        if isinstance(node, Seq):  # the common case
+            value = YES
+            for ref in node.parts:
+                if values[ref] != YES:
+                    value = UNSETTLED if value and values[ref] else NO
+        else:
+            value = _productivity(node, values)
         if value != YES:
             values[i] = value
             if value == UNSETTLED:
@@ -141,13 +150,6 @@ def productive_nodes(grammar: Grammar) -> bytearray:
 
 def _productivity(node: Node, values: Sequence[int]) -> int:
     match node:
-        case Seq(parts):
-            value = YES
-            for ref in parts:
-                if not values[ref]:
-                    return NO
-                value = max(value, values[ref])
-            return value
         case Alt(parts):
             return _any(values[ref] for ref in parts)
         case Scan(cases):
@@ -187,8 +189,12 @@ def _list_is_productive(node: Unordered | Tally, values: Sequence[int], yes: Ite
 
 
 def _any(found: Iterable[int]) -> int:
-    seen = set(found)
-    return YES if YES in seen else UNSETTLED if UNSETTLED in seen else NO
+    value = NO
+    for each in found:
+        if each == YES:
+            return YES
+        value = value or each
+    return value
 
 
 class _Waiting:

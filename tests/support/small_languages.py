@@ -199,16 +199,22 @@ class RandomGrammar:
         b, rng = self.builder, self.rng
         if self.rules and rng.random() < 0.35:
             return rng.choice(self.rules)
-        return rng.choice([b.literal(b"a"), b.literal(b"b"), b.literal(b"ab"), b.epsilon, b.bytes(b"ab")])
+        return rng.choice(
+            [b.literal(b"a"), b.literal(b"b"), b.literal(b"ab"), b.epsilon, b.bytes(b"ab")]
+        )
 
     def item(self, depth: int) -> Ref:
-        return self.builder.seq(self.builder.literal(self.rng.choice([b"a", b"b"])), self.expression(depth))
+        return self.builder.seq(
+            self.builder.literal(self.rng.choice([b"a", b"b"])), self.expression(depth)
+        )
 
     def expression(self, depth: int) -> Ref:
         b, rng = self.builder, self.rng
         if depth == 0:
             return self.atom()
-        kind = rng.choice(["seq", "seq", "alt", "repeat", "repeat", "mark", "list", "tally", "set", "atom"])
+        kind = rng.choice(
+            ["seq", "seq", "alt", "repeat", "repeat", "mark", "list", "tally", "set", "atom"]
+        )
         if kind == "seq":
             return b.seq(*(self.expression(depth - 1) for _ in range(rng.randint(2, 3))))
         if kind == "alt":
@@ -221,9 +227,13 @@ class RandomGrammar:
             return b.mark("m", self.expression(depth - 1))
         if kind == "set":
             part = b.alt(b.repeat(b.literal(b"ab"), 0), b.literal(b"b"), b.no_occurrence([b"ba"]))
-            return rng.choice([b.complement(part), b.both(part, b.complement(b.literal(b"b"))), part])
+            return rng.choice(
+                [b.complement(part), b.both(part, b.complement(b.literal(b"b"))), part]
+            )
         if kind == "list":
-            members = [(self.consuming(depth), rng.random() < 0.4) for _ in range(rng.randint(1, 2))]
+            members = [
+                (self.consuming(depth), rng.random() < 0.4) for _ in range(rng.randint(1, 2))
+            ]
             rest = self.consuming(depth) if rng.random() < 0.4 else None
             return b.unordered(members, rest, self.atom())
         if kind == "tally":
