@@ -61,13 +61,14 @@ class RandomModel:
         bitmask = structag.allocate_token_bitmask(1, self._vocabulary.size)
         data, mask_us = bytearray(), []
         wanted: bytes | None = b""  # b"" = nothing in particular, None = the stop token
-        free_count = 0
+        free_count, is_marker = 0, False
         for count in range(1, longest + 1):
             start = time.perf_counter_ns()
             matcher.fill_next_token_bitmask(bitmask)
             mask_us.append((time.perf_counter_ns() - start) / 1000)
             if free_count >= patience and wanted == b"":
                 wanted = self._choose(matcher)
+                is_marker = wanted in self._markers
             token = self._draw(bitmask, wanted)
             if token in self._vocabulary.stop_token_ids:
                 return Generation(bytes(data), count, mask_us, matcher.accept_token(token))
@@ -77,10 +78,10 @@ class RandomModel:
             data += text
             if wanted and wanted.startswith(text):
                 wanted = wanted[len(text) :]
-                free_count = free_count if wanted else max(0, patience - 1)
+                free_count = 0 if is_marker else patience
             else:
                 wanted = b""
-            free_count = free_count + 1 if _count(bitmask) > 1 else 0
+                free_count = free_count + 1 if _count(bitmask) > 1 else 0
         return Generation(bytes(data), len(mask_us), mask_us, False)
 
     def _draw(self, bitmask: Any, wanted: bytes | None) -> int:
@@ -98,11 +99,13 @@ class RandomModel:
     def _choose(self, matcher: Any) -> bytes | None:
         """A text that leads out of where the matcher is; None = the stop token."""
         here = matcher.allowed_bytes(), matcher.is_completed()
-        ways: list[bytes | None] = [None] if matcher.is_completed() else []
+        ways: list[bytes | None] = []
         for marker in self._markers:
             after = matcher.fork()
             if after.accept_bytes(marker) and here != (after.allowed_bytes(), after.is_completed()):
                 ways.append(marker)
+        if matcher.is_completed():
+            ways = [*ways, *ways, None]  # calls are more interesting than the end
         if ways:
             return ways[int(self._random.integers(len(ways)))]
         return min(

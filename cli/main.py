@@ -39,14 +39,18 @@ def main(arguments: list[str] | None = None) -> int:
             args=arguments, prog_name="structag", standalone_mode=False
         )
         sys.stdout.flush()
+        if code == INTERRUPTED:  # typer's answer to Ctrl-C
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except (InputError, StructagError) as error:
         print_error(error, as_json)
         return UNUSABLE
     except BrokenPipeError:
-        # What is still buffered has no reader; without this Python complains at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
+        return _closed_pipe()
+    except SystemExit as ending:  # typer's answer to a closed pipe
+        if not isinstance(ending.__context__, BrokenPipeError):
+            raise
+        return _closed_pipe()
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -61,6 +65,12 @@ def main(arguments: list[str] | None = None) -> int:
         message = f"a mistake in structag: {type(error).__name__}: {error}"
         print_error(InputError(message, hint="STRUCTAG_TRACEBACK=1 shows where"), as_json)
         return MISTAKE
+
+
+def _closed_pipe() -> int:
+    # What is still buffered has no reader; without this Python complains at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return CLOSED_PIPE
 
 
 if __name__ == "__main__":

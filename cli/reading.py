@@ -18,6 +18,9 @@ from structag.cli.rendering import InputError
 from structag.errors import StructagError
 from structag.source import Source, read_json
 
+# Types that no JSON Schema has: somebody forgot the document around the format.
+_FORMATS = ("tag", "triggered_tags", "sequence", "or", "const_string", "any_text")
+
 
 class Kind(str, Enum):
     """The kinds of documents."""
@@ -107,14 +110,11 @@ def _guess(data: bytes, source: Source) -> Kind:
             hint="if it is a regular expression, say `--kind regex`",
         )
     value = read_json(data)
-    if isinstance(value, dict) and (
-        value.get("type") == "structural_tag" or ("format" in value and "properties" not in value)
-    ):
-        return Kind.TAG
-    formats = ("tag", "triggered_tags", "sequence", "or", "const_string", "any_text")
-    if isinstance(value, dict) and value.get("type") in formats:
-        return Kind.TAG
-    return Kind.SCHEMA
+    if not isinstance(value, dict):
+        return Kind.SCHEMA
+    kind = value.get("type")
+    is_tag = kind == "structural_tag" or kind in _FORMATS or isinstance(value.get("format"), dict)
+    return Kind.TAG if is_tag else Kind.SCHEMA
 
 
 def _pattern(document: Document) -> str:

@@ -1,6 +1,6 @@
 """The shortest way from a structural tag to masked logits.
 
-    python examples/quickstart.py
+python examples/quickstart.py
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("schema-value", schema({"minLength": -1})),
     ("schema-reference", schema({"$ref": "#/$defs/none"})),
     ("schema-unsatisfiable", schema({"type": "string", "enum": [1]})),
-    ("schema-keyword", schema({"type": "array", "unevaluatedItems": False})),
+    ("schema-keyword", schema({"type": "array", "uniqueItems": True})),
     ("regex-syntax", regex("(a")),
     ("regex-feature", regex(r"(a)\1")),
     ("grammar-undefined", grammar(lambda builder: builder.rule("item"))),

@@ -65,6 +65,7 @@ def composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         ),
         tags_of(inner, TEXTS),
         triggered(inner),
+        tags_of(triggered(inner), TEXTS),
     )
 
 
