@@ -1,0 +1,91 @@
+"""Random JSON Schemas over a small vocabulary of names and values, and instances near them.
+
+Small on purpose: few names, few values, so that keywords meet each other and instances are valid
+about half the time.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+NAMES = ["a", "b", "ab", "x"]
+TEXTS = ["", "a", "b", "ab", "aab", "é", "x1"]
+NUMBERS = [0, 1, 2, 3, 5, 10, -1, -4, 0.5, 2.5, -0.25, 100]
+PATTERNS = ["^a", "b$", "^a+$", "x|b", "^.{2}$", "^(?!a)", "\\d"]
+TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"]
+
+
+def random_value(rng: random.Random, depth: int = 2) -> Any:
+    kind = rng.randrange(7 if depth else 5)
+    if kind == 0:
+        return None
+    if kind == 1:
+        return rng.random() < 0.5
+    if kind in (2, 3):
+        return rng.choice(NUMBERS)
+    if kind == 4:
+        return rng.choice(TEXTS)
+    if kind == 5:
+        return [random_value(rng, depth - 1) for _ in range(rng.randrange(4))]
+    names = rng.sample(NAMES, rng.randrange(4))
+    return {name: random_value(rng, depth - 1) for name in names}
+
+
+def random_schema(rng: random.Random, depth: int = 2) -> Any:
+    """A schema with one to four keywords; `$ref` goes to ``#/$defs/x``."""
+    if rng.random() < 0.08:
+        return rng.random() < 0.7
+    schema: dict[str, Any] = {}
+    if rng.random() < 0.6:
+        count = rng.choice((1, 1, 2, 3))
+        types = rng.sample(TYPES, count)
+        schema["type"] = types[0] if count == 1 else types
+    for _ in range(rng.randrange(1, 4)):
+        key = rng.choice(FLAT if depth == 0 else FLAT + NESTED)
+        schema[key] = _keyword(rng, key, depth)
+    if depth == 2 and rng.random() < 0.3:
+        schema["$defs"] = {"x": random_schema(rng, 1)}
+    return schema
+
+
+FLAT = [
+    "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+    "minLength", "maxLength", "pattern", "minItems", "maxItems", "required", "minProperties",
+    "maxProperties", "dependentRequired",
+]  # fmt: skip
+NESTED = [
+    "properties", "additionalProperties", "patternProperties", "propertyNames", "items",
+    "prefixItems", "contains", "anyOf", "allOf", "oneOf", "not", "if", "then", "else",
+    "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "properties", "items",
+    "properties", "anyOf", "allOf",
+]  # fmt: skip
+
+
+def _keyword(rng: random.Random, key: str, depth: int) -> Any:
+    def inner() -> Any:
+        return random_schema(rng, depth - 1)
+
+    if key == "enum":
+        return [random_value(rng, 1) for _ in range(rng.randrange(1, 4))]
+    if key == "const":
+        return random_value(rng, 1)
+    if key == "multipleOf":
+        return rng.choice((1, 2, 5, 0.5, 3))
+    if "imum" in key:
+        return rng.choice(NUMBERS)
+    if key == "pattern":
+        return rng.choice(PATTERNS)
+    if key.startswith(("min", "max")):
+        return rng.randrange(4)
+    if key == "required":
+        return rng.sample(NAMES, rng.randrange(3))
+    if key == "dependentRequired":
+        return {rng.choice(NAMES): rng.sample(NAMES, 1)}
+    if key in ("properties", "dependentSchemas"):
+        return {name: inner() for name in rng.sample(NAMES, rng.randrange(1, 3))}
+    if key == "patternProperties":
+        return {rng.choice(PATTERNS): inner() for _ in range(rng.randrange(1, 3))}
+    if key in ("anyOf", "allOf", "oneOf", "prefixItems"):
+        return [inner() for _ in range(rng.randrange(1, 4))]
+    return inner()
