@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.tag_cases import TAG_CASES, TagCase
+from support.tag_cases import TAG_CASES, TagCase, const, seq, tag, triggered
 
 structag = pytest.importorskip("structag")
 COMPILER = structag.Compiler(structag.Vocabulary.byte_level())
@@ -35,3 +35,82 @@ def test_token_by_token(case: TagCase) -> None:
 
         assert all(taken), text
         assert matcher.accept_token(256), text
+
+
+def schema(document: Any, **fields: Any) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": document, **fields}
+
+
+def own_reference(kind: str) -> dict[str, Any]:
+    return schema(
+        {
+            "type": "object",
+            "properties": {"v": {"$ref": "#/$defs/V"}},
+            "required": ["v"],
+            "additionalProperties": False,
+            "$defs": {"V": {"type": kind}},
+        }
+    )
+
+
+def test_references_resolve_inside_their_own_schema() -> None:
+    format = triggered(
+        ["<c:"],
+        [
+            tag("<c:one>", own_reference("integer"), "</c>"),
+            tag("<c:two>", own_reference("boolean"), "</c>"),
+        ],
+    )
+
+    assert accepts(format, '<c:one>{"v":1}</c><c:two>{"v":true}</c>')
+    assert not accepts(format, '<c:one>{"v":true}</c>')
+    assert not accepts(format, '<c:two>{"v":1}</c>')
+
+
+def test_regex_matches_as_a_whole_and_may_be_followed() -> None:
+    format = seq({"type": "regex", "pattern": "f\\.[a-z]+:[0-9]+"}, const("!"))
+
+    assert accepts(format, "f.look:12!")
+    assert not accepts(format, "xf.look:12!")
+    assert not accepts(format, "f_look:12!")
+
+
+@pytest.mark.parametrize(
+    ("part", "code", "pointer"),
+    [
+        ({"type": "regex", "pattern": "a(b"}, "regex-syntax", "/format/elements/1/pattern"),
+        (
+            schema({"properties": {"a/b": {"minLength": -1}}}),
+            "schema-value",
+            "/format/elements/1/json_schema/properties/a~1b/minLength",
+        ),
+        (
+            schema({"type": "object", "properties": {"a": False}, "required": ["a"]}),
+            "schema-unsatisfiable",
+            "/format/elements/1/json_schema",
+        ),
+        (
+            schema({"type": "string"}, style="deepseek_xml"),
+            "schema-unsatisfiable",
+            "/format/elements/1/json_schema",
+        ),
+        (
+            schema({"$ref": "#/nowhere"}, style="deepseek_xml"),
+            "schema-reference",
+            "/format/elements/1/json_schema/$ref",
+        ),
+    ],
+)
+def test_errors_inside_point_into_the_whole_document(part: Any, code: str, pointer: str) -> None:
+    with pytest.raises(structag.StructagError) as caught:
+        matcher_of(seq(const("a"), part))
+
+    assert (caught.value.code, caught.value.pointer) == (code, pointer)
+
+
+def test_a_trigger_may_be_part_of_other_words() -> None:
+    format = triggered(["<function"], [tag("<function=go>", schema({"type": "null"}), "</f>")])
+
+    assert accepts(format, "a < b and <fun")
+    assert accepts(format, "<<function=go>null</f>")
+    assert not accepts(format, "the <functional> style")
