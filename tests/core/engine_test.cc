@@ -1,0 +1,124 @@
+// Test the path from a packed program to masks without Python: program.cc, engine.cc, matcher.cc.
+
+#include "engine.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check.h"
+#include "matcher.h"
+
+namespace structag {
+namespace {
+
+std::shared_ptr<const Vocabulary> ByteVocabulary() {
+  static std::string all;
+  std::vector<std::string_view> tokens;
+  all.clear();
+  for (int b = 0; b < 256; ++b) all += static_cast<char>(b);
+  for (std::size_t b = 0; b < 256; ++b) tokens.push_back(std::string_view(all).substr(b, 1));
+  tokens.push_back("");
+  std::vector<std::uint8_t> kinds(256, 0);
+  kinds.push_back(2);
+  const std::vector<TokenId> stops{256};
+  return std::make_shared<Vocabulary>(tokens, kinds, stops);
+}
+
+std::span<const std::uint8_t> Span(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+// value ::= "a" | "[" value "]"
+std::shared_ptr<Engine> Brackets(const Limits& limits) {
+  const std::vector<std::int32_t> program{1, 6, 1, 1,  // six nodes, one rule, root is node 1
+                                          3, 2, 0, 1,  // 0: "a"
+                                          8, 1, 0,     // 1: value
+                                          3, 2, 1, 1,  // 2: "["
+                                          3, 2, 2, 1,  // 3: "]"
+                                          5, 3, 2, 1, 3,  // 4: "[" value "]"
+                                          6, 2, 0, 4,     // 5: the body
+                                          5};
+  return std::make_shared<Engine>(ByteVocabulary(), program, "a[]", limits);
+}
+
+void TestMasksFollowTheGrammar() {
+  Matcher matcher(Brackets(Limits{}), {256});
+  std::vector<std::uint32_t> row(9);
+  CHECK(matcher.FillMask(row));
+  CHECK(row['a' / 32] >> ('a' % 32) & 1);
+  CHECK(row['[' / 32] >> ('[' % 32) & 1);
+  CHECK(row[256 / 32] == 0);
+  CHECK(matcher.AcceptToken('[') && !matcher.AcceptToken(']') && matcher.AcceptToken('a'));
+  CHECK(!matcher.IsComplete() && matcher.AcceptToken(']') && matcher.IsComplete());
+  matcher.FillMask(row);
+  CHECK(row[256 / 32] == 1 && matcher.AcceptToken(256) && matcher.IsTerminated());
+  CHECK(matcher.AcceptToken(256) && !matcher.AcceptToken('a'));
+  CHECK(matcher.Rollback(3) && !matcher.IsTerminated() && !matcher.Rollback(9));
+  CHECK(matcher.FindJumpForward() == "]");
+}
+
+void TestDepthDoesNotTouchTheStack() {
+  Matcher matcher(Brackets(Limits{}), {256});
+  const std::string deep(50'000, '[');
+  CHECK(matcher.AcceptBytes(Span(deep)));
+  CHECK(matcher.AcceptBytes(Span("a" + std::string(50'000, ']'))) && matcher.IsComplete());
+}
+
+void TestALimitLeavesTheMatcherAsItWas() {
+  Limits limits;
+  limits.max_work = 2000;
+  Matcher matcher(Brackets(limits), {256});
+  bool reached = false;
+  try {
+    matcher.AcceptBytes(Span(std::string(5000, '[')));
+  } catch (const LimitReached& e) {
+    reached = e.limit() == Limit::kWork;
+  }
+  CHECK(reached && matcher.HistorySize() == 0 && matcher.AcceptToken('a') && matcher.IsComplete());
+}
+
+void TestDamagedProgramsAreRefused() {
+  const std::vector<std::int32_t> good{1, 3, 1, 0, 8, 1, 0, 3, 2, 0, 1, 6, 2, 1, 0, 1};
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    for (std::int32_t value : {-1, 0, 1, 2, 7, 12, 13, 1'000'000}) {
+      std::vector<std::int32_t> bad = good;
+      bad[i] = value;
+      try {
+        const Engine engine(ByteVocabulary(), bad, "a", Limits{});
+      } catch (const BadProgram&) {
+      } catch (const LimitReached&) {
+      }
+    }
+    const std::vector<std::int32_t> cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i));
+    bool refused = false;
+    try {
+      const Engine engine(ByteVocabulary(), cut, "a", Limits{});
+    } catch (const BadProgram&) {
+      refused = true;
+    }
+    CHECK(refused);
+  }
+}
+
+void TestLeftRecursionIsRefused() {
+  const std::vector<std::int32_t> left{1, 4, 1, 0, 8, 1, 0, 3, 2, 0, 1, 5, 2, 0, 1, 6, 2, 1, 2, 3};
+  bool refused = false;
+  try {
+    const Engine engine(ByteVocabulary(), left, "a", Limits{});
+  } catch (const BadProgram&) {
+    refused = true;
+  }
+  CHECK(refused);
+}
+
+}  // namespace
+}  // namespace structag
+
+int main() {
+  structag::TestMasksFollowTheGrammar();
+  structag::TestDepthDoesNotTouchTheStack();
+  structag::TestALimitLeavesTheMatcherAsItWas();
+  structag::TestDamagedProgramsAreRefused();
+  structag::TestLeftRecursionIsRefused();
+}
