@@ -144,7 +144,7 @@ def apply_mask(matcher: structag.Matcher, logits: NDArray[np.float32]) -> NDArra
     """A copy of `logits` with minus infinity for every token that must not come."""
     bitmask = structag.allocate_token_bitmask(1, VOCABULARY.size)
     matcher.fill_next_token_bitmask(bitmask)
-    masked = logits.copy()
+    masked: NDArray[np.float32] = logits.copy()
     structag.apply_token_bitmask_inplace(masked, bitmask[0])
     return masked
 
