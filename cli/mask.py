@@ -17,7 +17,7 @@ from structag.cli.reading import (
     compile_document,
     read_document,
 )
-from structag.cli.rendering import describe_bytes, output, print_json, visible
+from structag.cli.rendering import output, print_json, visible
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
 
 PrefixOption = Annotated[str, typer.Option("--prefix", help="The text that is already there.")]
@@ -43,11 +43,10 @@ def mask(
     matcher = structag.Matcher(grammar)
     if not matcher.accept_bytes(data):
         outcome = find_stop(grammar, data)
-        expected = describe_bytes(outcome.allowed, outcome.complete)
         if as_json:
             print_json({"prefix_accepted": False, "matched_bytes": outcome.matched})
         else:
-            line = f"the prefix is rejected at byte {outcome.matched}: expected {expected}"
+            line = f"the prefix is rejected at byte {outcome.matched}: expected {outcome.expected}"
             output().print(Text(line, "red"))
         raise typer.Exit(1)
     bitmask = structag.allocate_token_bitmask(1, vocabulary.size)

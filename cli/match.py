@@ -23,7 +23,7 @@ from structag.source import Source
 TextArgument = Annotated[
     str, typer.Argument(metavar="TEXT", help="The text, or `-` for standard input.")
 ]
-_BEFORE, _AFTER, _LINES = 70, 24, 4
+_BEFORE, _AFTER, _LINES = 70, 40, 4
 
 
 class Outcome(NamedTuple):
@@ -33,11 +33,20 @@ class Outcome(NamedTuple):
         matched: how many bytes of the text were taken.
         complete: whether what was taken is a whole output.
         allowed: the bytes that may come next.
+        forced: the text that must come next, if there is no choice.
     """
 
     matched: int
     complete: bool
     allowed: frozenset[int]
+    forced: str
+
+    @property
+    def expected(self) -> str:
+        """What may come next, in words."""
+        if len(self.forced) > 1:
+            return f"`{visible(self.forced[:_AFTER])}{'…' if len(self.forced) > _AFTER else ''}`"
+        return describe_bytes(self.allowed, self.complete)
 
 
 def match(
@@ -70,7 +79,8 @@ def find_stop(grammar: Any, data: bytes) -> Outcome:
     matched = len(data)
     if not matcher.accept_bytes(data):
         matched = next(i for i in range(len(data)) if not matcher.accept_bytes(data[i : i + 1]))
-    return Outcome(matched, matcher.is_completed(), frozenset(matcher.allowed_bytes()))
+    allowed = frozenset(matcher.allowed_bytes())
+    return Outcome(matched, matcher.is_completed(), allowed, matcher.find_jump_forward_string())
 
 
 def _as_json(data: bytes, outcome: Outcome, accepted: bool) -> dict[str, Any]:
@@ -82,7 +92,7 @@ def _as_json(data: bytes, outcome: Outcome, accepted: bool) -> dict[str, Any]:
         "total_bytes": len(data),
         "line": line,
         "column": column,
-        "expected": describe_bytes(outcome.allowed, outcome.complete),
+        "expected": outcome.expected,
         "allowed_bytes": sorted(outcome.allowed),
         "may_end": outcome.complete,
     }
@@ -105,14 +115,13 @@ def _print(data: bytes, outcome: Outcome, accepted: bool) -> None:
     console.print(Text(" " * cell_len(here) + "^", "bold red"))
     number, column = Source(before).line_column(len(before))
     got = f"`{visible(after[0])}`" if after else "the end of the text"
-    expected = describe_bytes(outcome.allowed, outcome.complete)
     console.print(
         Text.assemble(
             ("rejected", "bold red"),
             f" at line {number}, column {column} (byte {outcome.matched}): got {got}",
         )
     )
-    console.print(Text.assemble(("expected", "bold"), f" {expected}"))
+    console.print(Text.assemble(("expected", "bold"), f" {outcome.expected}"))
 
 
 def _tail(line: str) -> str:
