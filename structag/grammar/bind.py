@@ -1,0 +1,270 @@
+"""Resolves the markers of a grammar against the control tokens of one vocabulary.
+
+A marker literal (`Literal.marker`) and a trigger of a `Scan` may be spelled with control tokens:
+where the content of such a token occurs in it, the token's id can stand for those bytes.  Here that
+becomes plain grammar.  A marker turns into a right-linear expression over its positions, as long as
+the marker has bytes however the contents overlap; a trigger gets, besides the scan over bytes, one
+alternative per token it can have first:
+
+    text that may stand before · bytes before the token · the token · spellings of the rest · case
+
+An exclude needs no such form: a control token is never text.  Inside a regular operand (`And`,
+`Not`, `Encoded`, `Erase`) a marker is only its bytes, as a token is no text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from structag.grammar.expressions import (
+    Alt,
+    And,
+    Empty,
+    Encoded,
+    Epsilon,
+    Erase,
+    Grammar,
+    Literal,
+    Node,
+    NoOccurrence,
+    Not,
+    Ref,
+    Scan,
+    Seq,
+    Tokens,
+    Transparent,
+    children,
+    with_children,
+)
+
+_OPERATORS = (And, Not, Encoded, Erase, Transparent)
+
+
+def bind_vocabulary(grammar: Grammar, control_tokens: Mapping[str, int]) -> Grammar:
+    """`grammar` with every marker spelled out; `control_tokens` are ids by content.
+
+    The same object if no marker or trigger contains the content of a control token.  The mapping
+    must not change afterwards: what is looked up in it is kept.
+    """
+    finder = _finder(control_tokens)
+    if finder.pattern is None:
+        return grammar
+    search = finder.pattern.search
+    for node in grammar.nodes:
+        if isinstance(node, Literal):
+            if node.marker and search(node.data):
+                return _Binder(grammar, finder).bind()
+        elif isinstance(node, Scan) and any(search(trigger) for trigger, _ in node.cases):
+            return _Binder(grammar, finder).bind()
+    return grammar
+
+
+class Occurrence(NamedTuple):
+    """Token `token` can stand for the bytes from `start` to `end` of a marker."""
+
+    start: int
+    end: int
+    token: int
+
+
+class _Finder:
+    """Finds the contents of control tokens in markers."""
+
+    def __init__(self, control_tokens: Mapping[str, int]) -> None:
+        self.tokens = control_tokens
+        self.count = len(control_tokens)
+        self._ids = {text.encode(): token for text, token in control_tokens.items() if text}
+        self._prefixes: dict[bytes, list[bytes]] = {}  # the contents that a content begins with
+        self.pattern: re.Pattern[bytes] | None = None
+        if self._ids:
+            longest_first = sorted(self._ids, key=len, reverse=True)
+            self.pattern = re.compile(b"(?=(%s))" % b"|".join(map(re.escape, longest_first)))
+
+    def find(self, data: bytes) -> list[Occurrence]:
+        """Every occurrence in `data`, overlapping ones too, by start."""
+        found: list[Occurrence] = []
+        if self.pattern is not None:
+            for match in self.pattern.finditer(data):
+                start = match.start()
+                for content in self._contents_in(match[1]):
+                    found.append(Occurrence(start, start + len(content), self._ids[content]))
+        return found
+
+    def _contents_in(self, longest: bytes) -> list[bytes]:
+        if longest not in self._prefixes:
+            prefixes = (longest[:length] for length in range(1, len(longest) + 1))
+            self._prefixes[longest] = [prefix for prefix in prefixes if prefix in self._ids]
+        return self._prefixes[longest]
+
+
+_finders: dict[int, _Finder] = {}
+
+
+def _finder(control_tokens: Mapping[str, int]) -> _Finder:
+    """The finder of a mapping, known by identity; it keeps the mapping alive."""
+    finder = _finders.get(id(control_tokens))
+    if finder is None or finder.tokens is not control_tokens or finder.count != len(control_tokens):
+        if len(_finders) >= 16:
+            _finders.clear()
+        finder = _finders[id(control_tokens)] = _Finder(control_tokens)
+    return finder
+
+
+class _Binder:
+    """Copies one grammar; `places` and `plain` say where an expression went."""
+
+    def __init__(self, grammar: Grammar, finder: _Finder) -> None:
+        self.grammar = grammar
+        self.finder = finder
+        self.nodes: list[Node] = []
+        self.made: dict[tuple[type, Node], Ref] = {}
+        self.places: list[Ref] = []
+        self.plain: dict[Ref, Ref] = {}  # as an operand, where that is something else
+
+    def bind(self) -> Grammar:
+        grammar, nodes, places = self.grammar, self.nodes, self.places
+        needed = _operands(grammar)
+        for ref, node in enumerate(grammar.nodes):
+            if isinstance(node, Literal):
+                place = self._literal(ref, node)
+            elif isinstance(node, Scan):
+                place = self._scan(node)
+            elif isinstance(node, Seq):
+                place = self._seq([places[part] for part in node.parts])
+            elif isinstance(node, Alt):
+                place = self._alt([places[part] for part in node.parts])
+            else:
+                refs = children(node)
+                at = self._plain_place if isinstance(node, _OPERATORS) else places.__getitem__
+                nodes.append(with_children(node, tuple([at(part) for part in refs])))
+                place = len(nodes) - 1
+            places.append(place)
+            if ref in needed and not isinstance(node, _OPERATORS):
+                self._copy_plain(ref, node)
+        rules = tuple((name, places[body]) for name, body in grammar.rules)
+        return Grammar(tuple(nodes), rules, places[grammar.root])
+
+    def _plain_place(self, ref: Ref) -> Ref:
+        return self.plain.get(ref, self.places[ref])
+
+    def _copy_plain(self, ref: Ref, node: Node) -> None:
+        refs = children(node)
+        if any(part in self.plain for part in refs):
+            self.nodes.append(with_children(node, tuple(self._plain_place(part) for part in refs)))
+            self.plain[ref] = len(self.nodes) - 1
+
+    def _literal(self, ref: Ref, node: Literal) -> Ref:
+        occurrences = self.finder.find(node.data) if node.marker else []
+        if not occurrences:
+            return self._add(Literal(node.data, False))
+        self.plain[ref] = self._add(Literal(node.data, False))
+        return self._spellings(node.data, occurrences)[0]
+
+    def _scan(self, node: Scan) -> Ref:
+        cases = tuple((trigger, self.places[ref]) for trigger, ref in node.cases)
+        options = [self._add(Scan(cases, node.excludes))]
+        for trigger, ref in cases:
+            occurrences = self.finder.find(trigger)
+            if not occurrences or _is_unreachable(trigger, node):
+                continue
+            tails = self._spellings(trigger, occurrences)
+            for start, end, token in occurrences:
+                before = self._text_before(trigger, start, node)
+                this = self._add(Tokens((token,), False))
+                options.append(self._seq([before, this, tails[end], ref]))
+        return self._alt(options)
+
+    def _text_before(self, trigger: bytes, start: int, node: Scan) -> Ref:
+        """The texts before a token at `start` of `trigger`, with the trigger's bytes up to there.
+
+        No trigger is complete in them, nor is one that ends earlier than this by what the token
+        spells; the same with excludes, which may not end with the trigger either.
+        """
+        patterns = {name for name, _ in node.cases} | set(node.excludes)
+        text = self._add(NoOccurrence(tuple(sorted(patterns))))
+        overlaps: set[bytes] = set()
+        for pattern in patterns:
+            for cut in range(1, len(pattern)):
+                rest = pattern[cut:]
+                whole = pattern in node.excludes or len(rest) < len(trigger)
+                if len(rest) > start and whole and trigger.startswith(rest):
+                    overlaps.add(pattern[:cut] + trigger[:start])
+        parts = [text]
+        any_text = self._add(Not(self._add(Empty())))
+        if start:
+            parts.append(self._seq([any_text, self._add(Literal(trigger[:start], False))]))
+        if overlaps:
+            ends = self._alt([self._add(Literal(end, False)) for end in sorted(overlaps)])
+            parts.append(self._add(Not(self._seq([any_text, ends]))))
+        return self._add(And(tuple(sorted(parts)))) if len(parts) > 1 else text
+
+    def _spellings(self, data: bytes, occurrences: Iterable[Occurrence]) -> dict[int, Ref]:
+        """The spellings of `data` from 0, and from wherever a token in it can start or end."""
+        by_start: dict[int, list[Occurrence]] = {}
+        for occurrence in occurrences:
+            by_start.setdefault(occurrence.start, []).append(occurrence)
+        tails = {len(data): self._add(Epsilon())}
+        run_end = len(data)  # the nearest start of a token after the position
+        stops = {0, *by_start, *(end for found in by_start.values() for _, end, _ in found)}
+        for position in sorted(stops - {len(data)}, reverse=True):
+            literal = self._add(Literal(data[position:run_end], False))
+            tails[position] = self._seq([literal, tails[run_end]])
+            if position in by_start:
+                options = [tails[position]]
+                for _, end, token in by_start[position]:
+                    options.append(self._seq([self._add(Tokens((token,), False)), tails[end]]))
+                run_end = position
+                tails[position] = self._alt(options)
+        return tails
+
+    def _seq(self, parts: list[Ref]) -> Ref:
+        flat: list[Ref] = []
+        for part in parts:
+            node = self.nodes[part]
+            if isinstance(node, Seq):
+                flat.extend(node.parts)
+            elif not isinstance(node, Epsilon):
+                flat.append(part)
+        if len(flat) < 2:
+            return flat[0] if flat else self._add(Epsilon())
+        return self._add(Seq(tuple(flat)))
+
+    def _alt(self, parts: list[Ref]) -> Ref:
+        members: set[Ref] = set()
+        for part in parts:
+            node = self.nodes[part]
+            members.update(node.parts if isinstance(node, Alt) else (part,))
+        if len(members) < 2:
+            return members.pop()
+        return self._add(Alt(tuple(sorted(members))))
+
+    def _add(self, node: Node) -> Ref:
+        key = (type(node), node)
+        ref = self.made.get(key)
+        if ref is None:
+            ref = self.made[key] = len(self.nodes)
+            self.nodes.append(node)
+        return ref
+
+
+def _is_unreachable(trigger: bytes, node: Scan) -> bool:
+    """Whether another trigger or an exclude always occurs before `trigger` is complete."""
+    return any(other in trigger[:-1] for other, _ in node.cases) or any(
+        exclude in trigger for exclude in node.excludes
+    )
+
+
+def _operands(grammar: Grammar) -> set[Ref]:
+    """The expressions inside regular operators."""
+    found: set[Ref] = set()
+    pending = [
+        ref for node in grammar.nodes if isinstance(node, _OPERATORS) for ref in children(node)
+    ]
+    while pending:
+        ref = pending.pop()
+        if ref not in found:
+            found.add(ref)
+            pending.extend(children(grammar.nodes[ref]))
+    return found
