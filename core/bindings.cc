@@ -149,6 +149,8 @@ void BindEngine(nb::module_& m) {
         out["expressions"] = s.expressions;
         out["states"] = s.states;
         out["masks"] = s.masks;
+        out["summaries_built"] = s.summaries_built;
+        out["summaries_reused"] = s.summaries_reused;
         out["memory_bytes"] = s.memory_bytes;
         return out;
       });
@@ -212,6 +214,8 @@ NB_MODULE(_core, m) {
   structag::BindEngine(m);
   structag::BindMatcher(m);
   structag::bind_apply(m);
+  m.def("set_accelerated", &structag::Engine::SetAccelerated, nb::arg("is_accelerated"),
+        "For tests: whether engines made from now on take short cuts to the same masks.");
   m.def("fail_after",
         [](std::optional<std::int64_t> charges) { structag::Meter::FailAfter(charges.value_or(-1)); },
         nb::arg("charges").none(),

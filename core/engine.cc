@@ -11,7 +11,9 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std
       exprs_(meter_),
       deriver_(exprs_, meter_),
       liveness_(exprs_, deriver_, meter_),
-      states_(exprs_, deriver_, liveness_, *vocabulary_, meter_) {
+      states_(exprs_, deriver_, liveness_, *vocabulary_, meter_),
+      summarizer_(exprs_, liveness_, *vocabulary_, meter_) {
+  path_.resize(kMostWalkLevels * (vocabulary_->max_depth() + std::size_t{1}));
   const ExprId root = ReadProgram(program, text, exprs_, deriver_, meter_);
   FindNeededBytes();
   AnalyzeGrammar(exprs_, deriver_, liveness_, meter_);
@@ -38,24 +40,45 @@ template <class Visit>
 bool Engine::WalkTokens(StateId state, Visit visit) {
   const StateId from = states_.Tick(state);
   const std::span<const TrieNode> trie = vocabulary_->trie();
-  std::vector<StateId> path(vocabulary_->max_depth() + 1);
-  path[0] = from;
-  for (std::uint32_t i = 0; i < trie.size();) {
-    const TrieNode& node = trie[i];
+  for (std::uint32_t i = 0; i < trie.size(); i = trie[i].subtree_end) {
+    const StateId next = states_.Step(from, trie[i].byte);
+    if (next != StatePool::kDead && WalkBelow(i, next, visit)) return true;
+  }
+  return false;
+}
+
+template <class Visit>
+bool Engine::WalkBelow(std::uint32_t node, StateId entry, Visit visit) {
+  const std::span<const TrieNode> trie = vocabulary_->trie();
+  const std::uint32_t end = trie[node].subtree_end;
+  StateId* const path = path_.data() + walk_level_ * (vocabulary_->max_depth() + std::size_t{1});
+  path[trie[node].depth] = entry;
+  const auto visit_node = [&](const TrieNode& at, StateId state) {
+    return at.token_count > 0 && visit(vocabulary_->NodeTokens(at), state);
+  };
+  if (visit_node(trie[node], entry)) return true;
+  for (std::uint32_t i = node + 1; i < end;) {
+    const TrieNode& at = trie[i];
     meter_.Charge(1);
-    const StateId next = states_.Step(path[node.depth - 1], node.byte);
+    const StateId next = states_.Step(path[at.depth - 1], at.byte);
     if (next == StatePool::kDead) {
-      i = node.subtree_end;
+      i = at.subtree_end;
       continue;
     }
-    path[node.depth] = next;
-    if (node.token_count > 0 && visit(vocabulary_->NodeTokens(node), next)) return true;
+    path[at.depth] = next;
+    if (visit_node(at, next)) return true;
     ++i;
   }
   return false;
 }
 
 bool Engine::HasToken(StateId state) {
+  // May be asked in the middle of a walk, which keeps its own path.
+  struct Level {
+    explicit Level(std::size_t& level) : level_(level) { ++level_; }
+    ~Level() { --level_; }
+    std::size_t& level_;
+  } const level(walk_level_);
   for (const StatePool::TokenEdge& edge : states_.TokenEdges(states_.Tick(state))) {
     if (edge.next == StatePool::kDead && !states_.IsComplete(edge.next)) continue;
     const bool any = std::ranges::any_of(*edge.ids, [](std::uint32_t w) { return w != 0; });
@@ -65,7 +88,7 @@ bool Engine::HasToken(StateId state) {
 }
 
 // Whether some tokens lead out of every budget's region before the budget is used up.  Only inside
-// of a character that is a question, so this calls itself three times at the most.
+// of a character that is a question, so this calls itself three times at the most (kMostWalkLevels).
 bool Engine::LeavesBudgets(StateId state) {
   if (state == StatePool::kDead) return false;
   if (states_.LeavesRegions(state)) return true;
@@ -106,12 +129,60 @@ void Engine::FillMask(StateId state, std::uint32_t* bits) {
     if (!IsViable(edge.next)) continue;
     for (std::size_t i = 0; i < edge.ids->size(); ++i) bits[i] |= (*edge.ids)[i];
   }
+  // A summary knows nothing of budgets and of bytes that no token spells.
+  if (looks_ahead_ || states_.HasBudget(state) || !accelerated_) return AddWalk(state, bits);
+  std::vector<Term> narrow;
+  for (std::size_t i = 0; i < states_.TermCount(state); ++i) {
+    const Term term = states_.TermAt(state, i);
+    const Summary* summary = states_.IsUnit(term.head) ? summarizer_.Find(term.head) : nullptr;
+    if (summary) {
+      AddSummarized(*summary, term.next, bits);
+    } else {
+      narrow.push_back(term);
+    }
+  }
+  if (narrow.size() == states_.TermCount(state)) return AddWalk(state, bits);
+  if (!narrow.empty()) AddWalk(states_.Of(narrow), bits);
+}
+
+void Engine::AddWalk(StateId state, std::uint32_t* bits) {
   WalkTokens(state, [&](std::span<const TokenId> tokens, StateId next) {
     if (IsViable(next)) {
       for (TokenId id : tokens) bits[static_cast<std::size_t>(id) / 32] |= 1u << (id % 32);
     }
     return false;
   });
+}
+
+void Engine::AddSummarized(const Summary& summary, ContinuationId next, std::uint32_t* bits) {
+  const std::span<const TrieNode> trie = vocabulary_->trie();
+  for (std::size_t i = 0; i < summary.inside.size(); ++i) bits[i] |= summary.inside[i];
+  const auto add = [&](std::span<const TokenId> tokens, StateId) {
+    for (TokenId id : tokens) bits[static_cast<std::size_t>(id) / 32] |= 1u << (id % 32);
+    return false;
+  };
+  for (const auto& [node, landing] : summary.landings) {
+    const StateId state = states_.Enter(landing, next);
+    if (state != StatePool::kDead) WalkBelow(node, state, add);
+  }
+  const StateId after = states_.Enter(ExprPool::kEpsilon, next);
+  if (summary.few) {
+    for (std::uint32_t node : summary.exits) {
+      const StateId state = states_.Step(after, trie[node].byte);
+      if (state != StatePool::kDead) WalkBelow(node, state, add);
+    }
+    return;
+  }
+  for (unsigned b = 0; b < 256; ++b) {
+    const std::uint8_t byte = static_cast<std::uint8_t>(b);
+    const StateId state = states_.Step(after, byte);
+    if (state == StatePool::kDead) continue;
+    const std::span<const std::uint32_t> nodes = vocabulary_->NodesOf(byte);
+    meter_.Charge(nodes.size());
+    for (std::uint32_t node : nodes) {
+      if (summary.HasExit(node)) WalkBelow(node, state, add);
+    }
+  }
 }
 
 const std::uint32_t* Engine::Mask(StateId state) {
@@ -132,9 +203,10 @@ const std::uint32_t* Engine::Mask(StateId state) {
 Engine::Stats Engine::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const std::size_t mask_bytes = masks_.size() * vocabulary_->MaskWords() * sizeof(std::uint32_t);
-  return {exprs_.size(), states_.size(), masks_.size(),
+  return {exprs_.size(), states_.size(), masks_.size(), summarizer_.built(), summarizer_.reused(),
           exprs_.MemoryBytes() + deriver_.MemoryBytes() + liveness_.MemoryBytes() +
-              states_.MemoryBytes() + viable_.Bytes() + mask_bytes};
+              states_.MemoryBytes() + viable_.Bytes() + mask_bytes +
+              summarizer_.MemoryBytes()};
 }
 
 }  // namespace structag

@@ -2,6 +2,7 @@
 // on any threads; every public call takes the grammar's mutex.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "analysis.h"
 #include "program.h"
 #include "states.h"
+#include "summaries.h"
 #include "vocabulary.h"
 
 namespace structag {
@@ -55,18 +57,27 @@ class Engine {
   // Whether an output can go on (or end) from `state`, token by token.
   bool IsViable(StateId state);
 
+  // For tests: engines made from now on use summaries, or walk the whole trie for every mask.
+  static void SetAccelerated(bool is_accelerated) noexcept { is_accelerated_ = is_accelerated; }
+
   struct Stats {
-    std::size_t expressions, states, masks, memory_bytes;
+    std::size_t expressions, states, masks, summaries_built, summaries_reused, memory_bytes;
   };
   Stats stats() const;
 
  private:
+  // Walk the trie, or a part of it, calling visit(tokens, state after them) where tokens end; stop
+  // when that is true.  `entry` of WalkBelow is the state after `node` itself.
   template <class Visit>
-  bool WalkTokens(StateId state, Visit visit);  // stops when visit(token, next) is true
+  bool WalkTokens(StateId state, Visit visit);
+  template <class Visit>
+  bool WalkBelow(std::uint32_t node, StateId entry, Visit visit);
   bool LeavesBudgets(StateId state);
   bool HasToken(StateId state);
   void FindNeededBytes();
   void FillMask(StateId state, std::uint32_t* bits);
+  void AddWalk(StateId state, std::uint32_t* bits);
+  void AddSummarized(const Summary& summary, ContinuationId next, std::uint32_t* bits);
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Meter meter_;
@@ -74,10 +85,16 @@ class Engine {
   Deriver deriver_;
   Liveness liveness_;
   StatePool states_;
+  Summarizer summarizer_;
   StateId start_ = StatePool::kDead;
   ByteSet needed_;
   bool looks_ahead_ = false;
   Memo viable_;
+  static constexpr std::size_t kMostWalkLevels = 8;
+  std::vector<StateId> path_;  // of each walk in progress, by depth
+  std::size_t walk_level_ = 0;
+  bool accelerated_ = is_accelerated_;
+  static inline std::atomic<bool> is_accelerated_ = true;
   std::unordered_map<std::uint32_t, std::unique_ptr<std::uint32_t[]>> masks_;
   std::deque<std::uint32_t> mask_order_;  // oldest first
   mutable std::mutex mutex_;

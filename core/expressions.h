@@ -121,6 +121,7 @@ class ExprPool {
   // Tables, filled when the grammar is read.
   std::string literal_text_;
   std::vector<SearchAutomaton> searches_;
+  std::vector<std::string> search_forms_;  // what each searches for, length before text
   std::vector<ScanTable> scans_;
   std::vector<UnorderedTable> unordered_;
   std::vector<TallyTable> tallies_;

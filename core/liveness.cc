@@ -44,6 +44,12 @@ bool Liveness::IsLive(ExprId id) {
   return live;
 }
 
+ExprId Liveness::LiveDerivative(ExprId head, std::uint8_t byte) {
+  const ExprId rest = deriver_.Derive(head, byte);
+  const bool is_case = pool_[head].kind == Kind::kScan && pool_[rest].kind != Kind::kScan;
+  return is_case || IsLive(rest) ? rest : ExprPool::kEmpty;
+}
+
 bool Liveness::IsPendingLive(const Expr& encoded) {
   for (const auto& [low, high] : CodecPending(Codec{encoded.c}, encoded.b)) {
     for (const Utf8Sequence& sequence : Utf8Sequences(low, high)) {

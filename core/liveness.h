@@ -23,6 +23,10 @@ class Liveness {
   // Whether the language of a regular expression or a kScan residual is not empty.
   bool IsLive(ExprId id);
 
+  // What is left of a head after `byte`, or kEmpty if that is nothing or dead.  A kScan whose
+  // trigger completes gives its case, which need not be regular.
+  ExprId LiveDerivative(ExprId head, std::uint8_t byte);
+
   std::size_t MemoryBytes() const noexcept { return known_.Bytes(); }
 
  private:

@@ -180,6 +180,12 @@ ExprId Reader::ReadNoOccurrence() {
   const std::uint32_t count = NextCount();
   for (std::uint32_t i = 0; i < count; ++i) patterns.push_back(NextText());
   pool_.searches_.emplace_back(patterns);
+  std::string form = std::to_string(count) + ',';
+  for (std::string_view pattern : patterns) {
+    form += std::to_string(pattern.size()) + ',';
+    form += pattern;
+  }
+  pool_.search_forms_.push_back(std::move(form));
   return pool_.Make(Kind::kNoOccurrence, static_cast<std::uint32_t>(pool_.searches_.size() - 1));
 }
 

@@ -214,10 +214,7 @@ ExprId StatePool::Advance(ExprId head, std::uint8_t byte) {
   if (e.plain) return deriver_.Derive(head, byte);
   const std::uint64_t key = std::uint64_t{Raw(head)} << 8 | byte;
   if (const std::uint32_t* known = advanced_.Get(key)) return ExprId{*known};
-  ExprId rest = deriver_.Derive(head, byte);
-  // A finished trigger leads to its case, which may be no regular expression.
-  const bool is_case = e.kind == Kind::kScan && exprs_[rest].kind != Kind::kScan;
-  if (!is_case && !liveness_.IsLive(rest)) rest = ExprPool::kEmpty;
+  const ExprId rest = liveness_.LiveDerivative(head, byte);
   advanced_.Set(key, Raw(rest));
   return rest;
 }
@@ -325,6 +322,25 @@ StateId StatePool::Unite(StateId a, StateId b) {
   return Intern(terms, IsComplete(a) || IsComplete(b));
 }
 
+StateId StatePool::Enter(ExprId id, ContinuationId next) {
+  const std::uint64_t key = std::uint64_t{Raw(id)} << 32 | Raw(next);
+  if (const std::uint32_t* known = entered_.Get(key)) return StateId{*known};
+  Open();
+  Add(id, next);
+  const StateId state = Close();
+  entered_.Set(key, Raw(state));
+  return state;
+}
+
+StateId StatePool::Of(std::span<const Term> terms) {
+  std::vector<std::uint32_t> words;
+  for (const Term& term : terms) {
+    words.push_back(Raw(term.head));
+    words.push_back(Raw(term.next));
+  }
+  return Intern(words, false);
+}
+
 StateId StatePool::Tick(StateId state) {
   if (!HasBudget(state)) return state;
   State& from = states_[Raw(state)];
@@ -364,7 +380,7 @@ bool StatePool::LeavesRegions(StateId state) const {
 }
 
 std::size_t StatePool::MemoryBytes() const noexcept {
-  return lists_.Bytes() + states_.Bytes() + blocks_.Bytes() + index_.Bytes() + advanced_.Bytes() +
+  return lists_.Bytes() + states_.Bytes() + blocks_.Bytes() + index_.Bytes() + advanced_.Bytes() + entered_.Bytes() +
          continuations_.MemoryBytes();
 }
 

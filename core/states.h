@@ -37,6 +37,10 @@ class StatePool {
   // After token `id` read as an id.
   StateId StepToken(StateId state, TokenId id);
   StateId Unite(StateId a, StateId b);
+  // The state that expects `id` and then `next`.
+  StateId Enter(ExprId id, ContinuationId next);
+  // The incomplete state of just these terms.
+  StateId Of(std::span<const Term> terms);
   // The state in which the next token begins: terms whose budget is used up are gone.
   StateId Tick(StateId state);
   // An equal state as far as one token's mask goes: budgets cut to what one token can tell apart.
@@ -44,6 +48,11 @@ class StatePool {
   // Whether something outside of every budget's region may follow.
   bool LeavesRegions(StateId state) const;
 
+  // Whether a head is a unit of its own, so that a summary may exist.
+  bool IsUnit(ExprId head) const noexcept {
+    const Kind kind = exprs_[head].kind;
+    return kind != Kind::kBytes && kind != Kind::kLiteral && kind != Kind::kTokens;
+  }
   bool IsComplete(StateId state) const noexcept { return states_[Raw(state)].complete; }
   bool HasBudget(StateId state) const noexcept { return states_[Raw(state)].has_budget; }
   bool ReadsTokens(StateId state) const noexcept { return states_[Raw(state)].reads_tokens; }
@@ -104,6 +113,7 @@ class StatePool {
   StableVector<EdgeBlock> blocks_;
   InternIndex index_;
   Memo advanced_;
+  Memo entered_;
   std::vector<std::vector<std::uint32_t>> token_bits_;
 
   // Scratch of the closure: pending expressions by rank, and everything seen with its continuation.

@@ -1,13 +1,22 @@
 #include "vocabulary.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "summaries.h"
 
 namespace structag {
+namespace {
+
+constexpr std::size_t kSummaryCacheBytes = std::size_t{64} << 20;
+
+}  // namespace
+
+Vocabulary::~Vocabulary() = default;
 
 Vocabulary::Vocabulary(std::span<const std::string_view> token_bytes,
                        std::span<const std::uint8_t> kinds, std::span<const TokenId> stop_tokens)
-    : stop_tokens_(stop_tokens.begin(), stop_tokens.end()) {
+    : stop_tokens_(stop_tokens.begin(), stop_tokens.end()),
+      summaries_(std::make_unique<SummaryCache>(kSummaryCacheBytes)) {
   std::size_t total = 0;
   for (std::string_view bytes : token_bytes) total += bytes.size();
   text_.reserve(total);
@@ -19,6 +28,15 @@ Vocabulary::Vocabulary(std::span<const std::string_view> token_bytes,
   }
   for (std::uint8_t kind : kinds) kinds_.push_back(TokenKind{kind});
   BuildTrie();
+  ListNodesByByte();
+}
+
+void Vocabulary::ListNodesByByte() {
+  for (const TrieNode& node : trie_) ++by_byte_begin_[node.byte + std::size_t{1}];
+  for (std::size_t b = 0; b < 256; ++b) by_byte_begin_[b + 1] += by_byte_begin_[b];
+  by_byte_.resize(trie_.size());
+  std::array<std::uint32_t, 257> at = by_byte_begin_;
+  for (std::uint32_t i = 0; i < trie_.size(); ++i) by_byte_[at[trie_[i].byte]++] = i;
 }
 
 void Vocabulary::BuildTrie() {
@@ -86,7 +104,8 @@ std::vector<std::uint32_t> Vocabulary::Resolve(const TokenSet& set) const {
 
 std::size_t Vocabulary::MemoryBytes() const noexcept {
   return text_.capacity() + offsets_.capacity() * sizeof(std::size_t) + kinds_.capacity() +
-         trie_.capacity() * sizeof(TrieNode) + trie_tokens_.capacity() * sizeof(TokenId);
+         trie_.capacity() * sizeof(TrieNode) + trie_tokens_.capacity() * sizeof(TokenId) +
+         by_byte_.capacity() * sizeof(std::uint32_t) + summaries_->Bytes();
 }
 
 }  // namespace structag

@@ -2,7 +2,9 @@
 // Immutable after construction; shared by all threads.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +15,8 @@
 #include "ids.h"
 
 namespace structag {
+
+class SummaryCache;
 
 enum class TokenKind : std::uint8_t {
   kOrdinary,     // its bytes
@@ -35,6 +39,9 @@ class Vocabulary {
   // One entry of `kinds` per token.  Tokens without bytes are never text.
   Vocabulary(std::span<const std::string_view> token_bytes, std::span<const std::uint8_t> kinds,
              std::span<const TokenId> stop_tokens);
+  ~Vocabulary();
+  Vocabulary(const Vocabulary&) = delete;
+  Vocabulary& operator=(const Vocabulary&) = delete;
 
   std::size_t size() const noexcept { return kinds_.size(); }
   std::size_t MaskWords() const noexcept { return (size() + 31) / 32; }
@@ -60,6 +67,13 @@ class Vocabulary {
     return {trie_tokens_.data() + node.first_token, node.token_count};
   }
   std::uint32_t max_depth() const noexcept { return max_depth_; }
+  // The trie nodes with this byte, ascending.
+  std::span<const std::uint32_t> NodesOf(std::uint8_t byte) const noexcept {
+    return {by_byte_.data() + by_byte_begin_[byte],
+            by_byte_begin_[byte + std::size_t{1}] - by_byte_begin_[byte]};
+  }
+  // What units do with this vocabulary, shared by all grammars.
+  SummaryCache& summaries() const noexcept { return *summaries_; }
 
   // The members of a token set, as a bitset over ids.
   std::vector<std::uint32_t> Resolve(const TokenSet& set) const;
@@ -67,6 +81,7 @@ class Vocabulary {
 
  private:
   void BuildTrie();
+  void ListNodesByByte();
 
   std::string text_;
   std::vector<std::size_t> offsets_;
@@ -76,6 +91,9 @@ class Vocabulary {
   std::vector<TrieNode> trie_;
   std::vector<TokenId> trie_tokens_;
   std::uint32_t max_depth_ = 0;
+  std::vector<std::uint32_t> by_byte_;
+  std::array<std::uint32_t, 257> by_byte_begin_{};
+  std::unique_ptr<SummaryCache> summaries_;
 };
 
 }  // namespace structag
