@@ -89,6 +89,7 @@ void ExprPool::Describe(Expr& e) const {
   const auto regular = [](const Expr& m) { return m.regular; };
   const auto plain = [](const Expr& m) { return m.plain; };
   const auto text = [](const Expr& m) { return m.is_text; };
+  const auto unmarked = [](const Expr& m) { return !m.has_marks; };
   switch (e.kind) {
     case Kind::kEmpty: e.productive = false; e.is_text = true; break;
     case Kind::kEpsilon: e.is_text = true; break;
@@ -110,26 +111,41 @@ void ExprPool::Describe(Expr& e) const {
       e.regular = at(e.a).regular && at(e.b).regular;
       e.plain = at(e.a).plain && at(e.b).plain;
       e.is_text = at(e.a).is_text && at(e.b).is_text;
+      e.has_marks = at(e.a).has_marks || at(e.b).has_marks;
       break;
-    case Kind::kAlt: e.regular = all(regular); e.plain = all(plain); e.is_text = all(text); break;
+    case Kind::kAlt:
+      e.regular = all(regular);
+      e.plain = all(plain);
+      e.is_text = all(text);
+      e.has_marks = !all(unmarked);
+      break;
     case Kind::kRepeat:
     case Kind::kTransparent:
       e.regular = at(e.a).regular;
       e.plain = at(e.a).plain && e.kind == Kind::kRepeat;
       e.is_text = at(e.a).is_text && e.kind == Kind::kRepeat;
+      e.has_marks = at(e.a).has_marks || e.kind == Kind::kTransparent;
       break;
     case Kind::kAnd:
       e.plain = false;
       e.is_text = !all([](const Expr& m) { return !m.is_text; });
+      e.has_marks = !all(unmarked);
       break;
-    case Kind::kNot: e.plain = false; e.is_text = e.b == kUtf8Start; break;
+    case Kind::kNot:
+      e.plain = false;
+      e.is_text = e.b == kUtf8Start;
+      e.has_marks = true;
+      break;
     case Kind::kEncoded:
       e.plain = false;
-      e.is_text = e.b == kCodecRest && at(e.a).is_text;
+      e.is_text = at(e.a).is_text;  // an escape lies between characters
       break;
     case Kind::kNoOccurrence: e.plain = false; e.is_text = e.c == kUtf8Start; break;
-    case Kind::kErase:
-    case Kind::kAssertion: e.plain = false; break;
+    case Kind::kErase: e.plain = false; break;
+    case Kind::kAssertion:
+      e.plain = false;
+      e.has_marks = true;
+      break;
     default: e.regular = false; e.plain = false; break;
   }
   e.nullable = EvaluateNullable(e);
@@ -368,6 +384,8 @@ ExprId ExprPool::MakeAnd(std::vector<std::uint32_t> operands) {
 }
 
 ExprId ExprPool::MakeNot(ExprId child, Utf8State utf8) {
+  const Expr& e = (*this)[child];
+  if (e.kind == Kind::kNot && ExprId{e.a} == kEmpty && e.b == utf8) return kEmpty;
   return Make(Kind::kNot, Raw(child), utf8);
 }
 
@@ -378,7 +396,7 @@ ExprId ExprPool::MakeEncoded(ExprId child, CodecState state, Codec codec) {
 }
 
 ExprId ExprPool::MakeErase(ExprId closed_child, std::uint32_t marks) {
-  if (closed_child == kEmpty || closed_child == kEpsilon) return closed_child;
+  if (!(*this)[closed_child].has_marks) return closed_child;
   return Make(Kind::kErase, Raw(closed_child), marks);
 }
 

@@ -57,6 +57,7 @@ struct Expr {
   bool plain = true;       // built from bytes alone: never empty unless it is kEmpty
   bool productive = true;  // derives something (see analysis.h for the grammar's own ones)
   bool is_text = false;    // certainly only valid UTF-8
+  bool has_marks = false;  // assertion marks may occur in its strings
   std::uint32_t a = 0, b = 0, c = 0;
   std::uint32_t min_length = 0;  // a lower bound in bytes, for guidance only
   std::uint32_t rank = 0;        // over every expression it may open with; heads have 0
