@@ -50,6 +50,12 @@ class CompiledGrammar:
 
         return fingerprint(self.grammar)
 
+    def ebnf(self) -> str:
+        """The grammar as EBNF, for people to read; what it may derive, not where it comes from."""
+        from structag.grammar.show import show_ebnf
+
+        return show_ebnf(self.grammar)
+
     @property
     def stats(self) -> dict[str, int]:
         """Counts of what the core holds now: expressions, states, masks, memory_bytes."""
