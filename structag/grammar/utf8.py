@@ -92,7 +92,9 @@ def _branches(ranges: list[tuple[int, int]], depth: int, base: int) -> Utf8Tree:
     for low, high in ranges:
         first, last = low >> shift, high >> shift
         if low & mask and (first < last or high & mask != mask):
-            partial.setdefault(first, []).append((low & mask, mask if first < last else high & mask))
+            partial.setdefault(first, []).append(
+                (low & mask, mask if first < last else high & mask)
+            )
             first += 1
         elif low & mask:
             partial.setdefault(first, []).append((low & mask, mask))
