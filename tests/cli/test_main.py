@@ -155,11 +155,17 @@ def test_closed_pipe_is_silent() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
 def test_interrupt_is_one_line() -> None:
+    program = RUN[-1].replace("sys.exit", "print('ready', flush=True); sys.exit")
     with subprocess.Popen(
-        [*RUN, "match", TAG, "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [*RUN[:-1], program, "match", TAG, "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
-        time.sleep(2.5)  # by now it waits for its input
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        error = process.communicate(timeout=20)[1]
+        error = process.communicate(timeout=60)[1]
 
     assert (process.returncode, error) == (130, b"interrupted\n")

@@ -152,6 +152,7 @@ def test_the_message_says_what_follows() -> None:
     )
 
 
+@pytest.mark.timing
 def test_thousands_of_triggers_are_checked_quickly() -> None:
     tags = [tag(f"<tool_{i}>", const("x"), "</>") for i in range(5000)]
     document = parse_format(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from typing import Any
 
@@ -216,7 +217,8 @@ def test_refused(source: Any, code: str, pointer: str | None, hint: str | None) 
     assert (caught.value.code, caught.value.pointer) == (code, pointer)
     if hint is not None:
         assert caught.value.hint == hint
-    assert time.perf_counter() - start < 0.25  # 50 ms on an idle machine
+    if "STRUCTAG_SANITIZED" not in os.environ:
+        assert time.perf_counter() - start < 0.25  # 50 ms on an idle machine
 
 
 def test_messages_say_what_was_found_and_what_was_expected() -> None:
