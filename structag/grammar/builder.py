@@ -11,6 +11,7 @@ A builder is used by one thread; the grammar it makes is immutable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from structag.errors import GrammarError
 from structag.grammar.expressions import (
@@ -44,6 +45,7 @@ from structag.grammar.expressions import (
     children,
 )
 
+ByteString: TypeAlias = bytes  # `bytes` is a method of the builder
 CODECS = ("json", "xml")
 MAX_COUNT = 2**31 - 1
 ASCII = (1 << 128) - 1
@@ -82,14 +84,14 @@ class GrammarBuilder:
             return self.empty
         return self._intern(Bytes(members), True, False, members & ~ASCII == 0)
 
-    def literal(self, data: bytes, *, marker: bool = False) -> Ref:
+    def literal(self, data: ByteString, *, marker: bool = False) -> Ref:
         """The byte string `data`; see `Literal` for `marker`."""
         if not data:
             return self.epsilon
         return self._intern(Literal(data, marker), True, False, _is_utf8(data))
 
     def chars(self, ranges: Iterable[tuple[int, int]]) -> Ref:
-        """One character whose code point lies in one of `ranges` (inclusive; surrogates drop out)."""
+        """One character out of `ranges` of code points (inclusive; surrogates drop out)."""
         normal = normalize_ranges(ranges)
         if not normal:
             return self.empty
@@ -224,7 +226,7 @@ class GrammarBuilder:
         return self._intern(Not(child), True, None if nullable is None else not nullable, True)
 
     def encoded(self, codec: str, child: Ref) -> Ref:
-        """The spellings of the texts of `child` under `codec`; what is no text in `child` drops out."""
+        """The spellings of the texts of `child` under `codec`; what is no text drops out."""
         if codec not in CODECS:
             raise GrammarError(f"codec {codec!r}", code="grammar-operand", expected="json or xml")
         self._require_regular((child,), "Encoded")
@@ -234,7 +236,7 @@ class GrammarBuilder:
             child = self.both(self.any_text, child)
         return self._intern(Encoded(codec, child), True, self._nullable[child], True)
 
-    def no_occurrence(self, patterns: Iterable[bytes] = ()) -> Ref:
+    def no_occurrence(self, patterns: Iterable[ByteString] = ()) -> Ref:
         """Text in which none of `patterns` occurs."""
         unique = tuple(sorted(set(patterns)))
         for pattern in unique:
@@ -257,7 +259,9 @@ class GrammarBuilder:
 
     # -- context
 
-    def scan(self, cases: Iterable[tuple[bytes, Ref]], excludes: Iterable[bytes] = ()) -> Ref:
+    def scan(
+        self, cases: Iterable[tuple[ByteString, Ref]], excludes: Iterable[ByteString] = ()
+    ) -> Ref:
         """Free text until a trigger completes, then its expression; equal triggers are joined."""
         joined: dict[bytes, Ref] = {}
         for trigger, ref in cases:
@@ -343,7 +347,7 @@ class GrammarBuilder:
         return self._regular[ref]
 
     def is_nullable(self, ref: Ref) -> bool | None:
-        """Whether `ref` derives the empty sequence; None if that depends on a rule or on `Erase`."""
+        """Whether `ref` derives the empty sequence; None if a rule or an `Erase` decides."""
         return self._nullable[ref]
 
     def build(self, root: Ref) -> Grammar:
@@ -445,7 +449,7 @@ def extend(builder: GrammarBuilder, grammar: Grammar) -> Ref:
 
 
 def rebuild(builder: GrammarBuilder, node: Node, refs: tuple[Ref, ...], rules: list[Ref]) -> Ref:
-    """`node` made anew in `builder` from the already copied `refs` (in `children` order) and `rules`."""
+    """`node` made anew in `builder` from copies: `refs`, in `children` order, and `rules`."""
     match node:
         case Empty():
             return builder.empty

@@ -63,13 +63,13 @@ class Seq(NamedTuple):
 
 
 class Alt(NamedTuple):
-    """Union.  A set: `parts` is sorted, without duplicates, two or more, none an `Alt` or `Empty`."""
+    """Union.  A set: `parts` is sorted and distinct, two or more, none an `Alt` or `Empty`."""
 
     parts: tuple[Ref, ...]
 
 
 class Repeat(NamedTuple):
-    """`child` from `min` to `max` times; `max` None = without bound.  One expression at any count."""
+    """`child` from `min` to `max` times; `max` None = without bound.  One node at any count."""
 
     child: Ref
     min: int
@@ -79,7 +79,7 @@ class Repeat(NamedTuple):
 class Rule(NamedTuple):
     """What rule number `index` derives; the only way to be recursive."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index
 
 
 class And(NamedTuple):
@@ -141,18 +141,18 @@ class Erase(NamedTuple):
     and the mark is erased.
     """
 
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     child: Ref
 
 
 class Assertion(NamedTuple):
     """A private mark: one symbol that is no byte; only inside `Erase`."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index
 
 
 class Transparent(NamedTuple):
-    """The byte sequences of a regular operand with any marks interspersed anywhere; inside `Erase`."""
+    """The byte sequences of a regular operand, with any marks anywhere; inside `Erase`."""
 
     child: Ref
 
