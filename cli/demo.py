@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import typer
-from jsonschema import Draft202012Validator
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -107,6 +106,8 @@ def read_schemas(tag: dict[str, Any]) -> dict[str, Any]:
 
 
 def _run(name: str, tag: dict[str, Any], runs: int, seed: int, console: Console | None) -> Result:
+    from jsonschema import Draft202012Validator  # slow to import, and only needed here
+
     vocabulary = load_vocabulary(name)
     compiler = structag.Compiler(vocabulary)
     compiler.compile_structural_tag(_WARM_UP)
