@@ -12,6 +12,9 @@ from typing import NamedTuple
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 
+FLAT = 100
+"""Digits from which on a comparison is written without nesting."""
+
 
 class Fraction(NamedTuple):
     """Digits behind a point: those with at least one digit, and whether none is fine as well."""
@@ -73,12 +76,16 @@ class Digits:
 
     def _at_least(self, low: str) -> Ref:
         """Numbers of as many digits as `low`, not below it."""
+        if len(low) > FLAT:
+            return self._flat(low, [(int(char) + 1, 9) for char in low])
         ref = self.builder.epsilon
         for place, char in enumerate(reversed(low)):
             ref = self._step(int(char) + 1, 9, place, char, ref)
         return ref
 
     def _at_most(self, high: str) -> Ref:
+        if len(high) > FLAT:
+            return self._flat(high, [(0, int(char) - 1) for char in high])
         ref = self.builder.epsilon
         for place, char in enumerate(reversed(high)):
             ref = self._step(0, int(char) - 1, place, char, ref)
@@ -89,6 +96,21 @@ class Digits:
         builder = self.builder
         free = builder.seq(self.digit(low, high), builder.repeat(self.any, place, place))
         return builder.alt(free, builder.seq(builder.literal(char.encode()), rest))
+
+    def _flat(self, digits: str, ranges: list[tuple[int, int]]) -> Ref:
+        """The same as nested steps, as one alternative for each place: longer, but not deep."""
+        builder = self.builder
+        parts = [builder.literal(digits.encode())]
+        for place, (low, high) in enumerate(ranges):
+            behind = len(digits) - place - 1
+            parts.append(
+                builder.seq(
+                    builder.literal(digits[:place].encode()),
+                    self.digit(low, high),
+                    builder.repeat(self.any, behind, behind),
+                )
+            )
+        return builder.alt(*parts)
 
     def _between(self, low: str, high: str) -> Ref:
         """Numbers of one digit count, from `low` to `high`."""

@@ -161,13 +161,17 @@ class Document:
         """Whether any of `keys` is a member name anywhere in the document."""
         if self._keys is None:
             found: set[str] = set()
+            seen: set[int] = set()  # a Python value may hold one object in many places
             todo: list[Any] = [self.root.value]
             while todo:
                 value = todo.pop()
+                if not isinstance(value, dict | list) or id(value) in seen:
+                    continue
+                seen.add(id(value))
                 if isinstance(value, dict):
                     found.update(value)
                     todo += value.values()
-                elif isinstance(value, list):
+                else:
                     todo += value
             self._keys = found
         return any(key in self._keys for key in keys)
@@ -199,11 +203,13 @@ class Document:
             return self._names
         names: dict[str, Node] = {}
         todo = [self.root]
+        seen: set[int] = set()
         while todo:
             node = todo.pop()
             value, resource = node.value, node.resource
-            if type(value) is not dict:
+            if type(value) is not dict or id(value) in seen:
                 continue
+            seen.add(id(value))
             if resource.root is node:
                 names.setdefault(resource.uri, node)
             for key in ("$anchor", "$dynamicAnchor", "$id", "id"):

@@ -71,7 +71,7 @@ class Expander:
         self.builder = builder
         self.options = options
         self.limits = limits
-        self._known: dict[Node, Forms | None] = {}
+        self._known: dict[tuple[int, bool, int], Forms | None] = {}
         self._patterns: dict[str, Ref] = {}
         self._formats: dict[str, Ref] = {}
 
@@ -84,16 +84,18 @@ class Expander:
 
     def node(self, node: Node) -> Forms:
         """The values that a node allows."""
-        known = self._known.get(node)
+        # By the identity of the value: a Python schema may hold one object in many places.
+        key = (id(node.value), node.negative, id(node.resource))
+        known = self._known.get(key)
         if known is not None:
             return known
-        if node in self._known:
+        if key in self._known:
             raise SchemaError(
                 "the schema refers to itself without anything in between",
                 code="schema-reference",
                 pointer=node.pointer,
             )
-        self._known[node] = None
+        self._known[key] = None
         value = node.value
         if type(value) is dict:
             forms = self._negative(node) if node.negative else self._positive(node, value)
@@ -106,7 +108,7 @@ class Expander:
                 pointer=node.pointer,
                 expected="an object or a boolean",
             )
-        self._known[node] = forms
+        self._known[key] = forms
         return forms
 
     def intersection(self, node: Node, *parts: Forms) -> Forms:

@@ -30,7 +30,10 @@ class StringFacts(NamedTuple):
 
 
 class NumberFacts(NamedTuple):
-    """A number in an interval; `factors` must all divide it; `is_integer` None = either."""
+    """A number in an interval; `is_integer` None = either.
+
+    All of `factors` must divide it, and none of `not_factors`.
+    """
 
     low: Decimal | None = None
     low_open: bool = False
@@ -40,6 +43,7 @@ class NumberFacts(NamedTuple):
     factors: tuple[Decimal, ...] = ()
     values: frozenset[Decimal] | None = None
     banned: frozenset[Decimal] = frozenset()
+    not_factors: tuple[Decimal, ...] = ()
 
 
 class Contains(NamedTuple):
@@ -124,22 +128,23 @@ def unite(parts: Iterable[Forms]) -> Forms:
     null, booleans = False, 0
     numbers: dict[NumberFacts, None] = {}
     strings: dict[StringFacts, None] = {}
-    arrays: list[ArrayFacts] = []
-    objects: list[ObjectFacts] = []
+    arrays: dict[int, ArrayFacts] = {}
+    objects: dict[int, ObjectFacts] = {}
     for part in parts:
         null |= part.null
         booleans |= part.booleans
         numbers.update(dict.fromkeys(part.numbers))
         strings.update(dict.fromkeys(part.strings))
-        arrays += [fact for fact in part.arrays if fact is not _FREE_ARRAY or fact not in arrays]
-        objects += [
-            fact for fact in part.objects if fact is not _FREE_OBJECT or fact not in objects
-        ]
-    return Forms(null, booleans, tuple(numbers), tuple(strings), tuple(arrays), tuple(objects))
-
-
-_FREE_ARRAY = ANY.arrays[0]
-_FREE_OBJECT = ANY.objects[0]
+        arrays.update((id(fact), fact) for fact in part.arrays)
+        objects.update((id(fact), fact) for fact in part.objects)
+    return Forms(
+        null,
+        booleans,
+        tuple(numbers),
+        tuple(strings),
+        tuple(arrays.values()),
+        tuple(objects.values()),
+    )
 
 
 def intersect(left: Forms, right: Forms) -> Forms:
@@ -230,6 +235,7 @@ def _both_numbers(a: NumberFacts, b: NumberFacts) -> NumberFacts | None:
         joined(a.factors, b.factors),
         _common(a.values, b.values),
         a.banned | b.banned,
+        joined(a.not_factors, b.not_factors),
     )
     if both.values is not None:
         kept = frozenset(value for value in both.values if number_fits(value, both))
@@ -257,7 +263,9 @@ def number_fits(value: Decimal, facts: NumberFacts) -> bool:
         return False
     if facts.is_integer is not None and (value == value.to_integral_value()) != facts.is_integer:
         return False
-    return value not in facts.banned and all(divides(factor, value) for factor in facts.factors)
+    if value in facts.banned or any(divides(factor, value) for factor in facts.not_factors):
+        return False
+    return all(divides(factor, value) for factor in facts.factors)
 
 
 def divides(factor: Decimal, value: Decimal) -> bool:

@@ -23,7 +23,8 @@ from structag.schema.arrays import lower_array
 from structag.schema.document import Document, unsupported
 from structag.schema.expand import Expander
 from structag.schema.facts import ANY, Forms, Goal, ObjectFacts
-from structag.schema.numbers import FactorError, Numbers
+from structag.schema.multiples import FactorError
+from structag.schema.numbers import Numbers
 from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
 from structag.schema.strings import decoded, quoted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from structag.schema.document import Node, unsupported
+from structag.schema.document import Node, unsupported, wrong_value
 from structag.schema.facts import (
     ANY,
     NONE,
@@ -159,6 +159,10 @@ def _bound(expander: Expander, node: Node, key: str) -> Forms:
     return _numbers(NumberFacts(low=number, low_open=not is_open))
 
 
+def _not_multiple(expander: Expander, node: Node, key: str) -> Forms:
+    return _numbers(NumberFacts(not_factors=(number_of(node, key),)))
+
+
 def _count(expander: Expander, node: Node, key: str) -> Forms:
     limit = count_of(node, key)
     if key.startswith("min") and limit == 0:
@@ -300,6 +304,23 @@ def _one_of(expander: Expander, node: Node, key: str) -> Forms:
     return unite(parts)
 
 
+def _dependencies(expander: Expander, node: Node, key: str) -> Forms:
+    value = node.value[key]
+    if not isinstance(value, dict):
+        raise wrong_value(node, key, "an object")
+    container = node.child(key, value)
+    parts: list[Forms] = []
+    for name, needs in value.items():
+        present = NONE._replace(objects=(ObjectFacts(required=(name,)),))
+        if isinstance(needs, list) and key != "dependentSchemas":
+            names = names_of(container, name, needs)
+            missing = NONE._replace(objects=tuple(expander.without(n, node) for n in names))
+        else:
+            missing = expander.node(schema_in(container, name, needs).negation)
+        parts.append(expander.intersection(node, present, missing))
+    return unite(parts)
+
+
 def _not(expander: Expander, node: Node, key: str) -> Forms:
     return expander.node(schema_of(node, key))
 
@@ -321,6 +342,7 @@ _HANDLERS: dict[str, Callable[[Expander, Node, str], Forms]] = {
     "enum": _values,
     "const": _values,
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound),
+    "multipleOf": _not_multiple,
     **dict.fromkeys(
         ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _count
     ),
@@ -335,6 +357,7 @@ _HANDLERS: dict[str, Callable[[Expander, Node, str], Forms]] = {
     "contains": _contains,
     "uniqueItems": _unique,
     **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _reference),
+    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), _dependencies),
     "allOf": _all_of,
     "anyOf": _any_of,
     "oneOf": _one_of,

@@ -8,19 +8,14 @@ An unbounded number has every spelling of RFC 8259.
 from __future__ import annotations
 
 from decimal import Decimal
-from math import gcd
 
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.schema.digits import Digits, plain_digits
 from structag.schema.facts import NumberFacts, number_fits
+from structag.schema.multiples import lower_multiples
 
-MAX_MULTIPLES = 5000
 ZERO, ONE, TEN = Decimal(0), Decimal(1), Decimal(10)
-
-
-class FactorError(Exception):
-    """The factors are too intricate together with the bounds."""
 
 
 class Numbers:
@@ -40,19 +35,18 @@ class Numbers:
         self.zero_fraction = builder.optional(
             builder.seq(builder.literal(b"."), builder.repeat(builder.literal(b"0"), 1))
         )
-        self._residues: dict[Decimal, Ref] = {}
 
     def lower(self, facts: NumberFacts) -> Ref:
         """The JSON texts of the numbers that satisfy `facts`.
 
         Raises:
-            FactorError: `factors` cannot be combined with the rest.
+            FactorError: the factors cannot be combined with the rest.
         """
         if facts.values is not None:
             kept = [value for value in facts.values if number_fits(value, facts)]
-            return self._constants(kept, facts.is_integer is True and not self.integer_decimals)
-        if facts.factors:
-            return self._multiples(facts)
+            return self.constants(kept, facts.is_integer is True and not self.integer_decimals)
+        if facts.factors or facts.not_factors:
+            return lower_multiples(self, facts)
         builder = self.builder
         low, high = facts.low, facts.high
         if low is None and high is None and not facts.banned:
@@ -72,6 +66,13 @@ class Numbers:
             banned = (self._signed(value, False, value, False) for value in facts.banned)
             ref = builder.both(ref, builder.complement(builder.alt(*banned)))
         return ref
+
+    @property
+    def plain(self) -> Ref:
+        """Every number in decimal notation, without an exponent."""
+        builder = self.builder
+        fraction = builder.seq(builder.literal(b"."), self.digits.some)
+        return builder.seq(self.integer, builder.optional(fraction))
 
     def _broken(self) -> Ref:
         """Decimal notation with a fraction other than 0."""
@@ -179,7 +180,7 @@ class Numbers:
 
     # -- constants
 
-    def _constants(self, values: list[Decimal], is_integer: bool) -> Ref:
+    def constants(self, values: list[Decimal], is_integer: bool) -> Ref:
         """Each value with any zeros behind it, and, where it is usual, with an exponent."""
         builder = self.builder
         whole: list[Ref] = []
@@ -197,117 +198,6 @@ class Numbers:
         if not is_integer:
             exact = builder.seq(exact, self.zero_fraction)
         return builder.alt(exact, *others)
-
-    # -- multiples
-
-    def _multiples(self, facts: NumberFacts) -> Ref:
-        builder = self.builder
-        factor = _common_multiple(facts.factors + ((ONE,) if facts.is_integer else ()))
-        rest = facts._replace(factors=())
-        listed = self._listed(rest, factor)
-        if listed is not None:
-            return self._constants(listed, facts.is_integer is True and not self.integer_decimals)
-        numerator, places = _scaled(factor)
-        if places == 0 and 1000 % numerator == 0:
-            pattern = self._endings(numerator)
-            if facts.is_integer:
-                return builder.both(self.lower(rest), pattern)
-            return builder.both(self.lower(rest), builder.seq(pattern, self.zero_fraction))
-        if numerator == 1:
-            fraction = builder.seq(
-                builder.literal(b"."), builder.repeat(self.digits.any, 1, places), self.digits.zeros
-            )
-            return builder.both(
-                self.lower(rest), builder.seq(self.integer, builder.optional(fraction))
-            )
-        if facts.banned or facts.is_integer is False or numerator > MAX_MULTIPLES:
-            raise FactorError
-        if any(bound not in (None, 0) for bound in (facts.low, facts.high)):
-            raise FactorError
-        ref = self._residue_rules(factor, numerator, places, facts.is_integer is True)
-        zero_free = facts.low_open or facts.high_open
-        if zero_free:
-            raise FactorError
-        parts: list[Ref] = []
-        if facts.high is None:
-            parts.append(ref)
-        if facts.low is None:
-            parts.append(builder.seq(builder.literal(b"-"), ref))
-        return builder.alt(*parts) if parts else builder.empty
-
-    def _listed(self, facts: NumberFacts, factor: Decimal) -> list[Decimal] | None:
-        """The multiples one by one, if there are few."""
-        if facts.low is None or facts.high is None:
-            return None
-        top, bottom = factor.as_integer_ratio()
-        low_top, low_bottom = facts.low.as_integer_ratio()
-        high_top, high_bottom = facts.high.as_integer_ratio()
-        first = -(-low_top * bottom // (low_bottom * top))
-        last = high_top * bottom // (high_bottom * top)
-        if last - first > MAX_MULTIPLES:
-            return None
-        numerator, places = _scaled(factor)
-        values = (_shifted(i * numerator, places) for i in range(first, last + 1))
-        return [value for value in values if number_fits(value, facts)]
-
-    def _endings(self, factor: int) -> Ref:
-        """Integers with a sign, divisible by a factor of 1000."""
-        builder, digits = self.builder, self.digits
-        endings = (builder.literal(b"%03d" % n) for n in range(0, 1000, factor))
-        short = (builder.literal(b"%d" % n) for n in range(0, 1000, factor))
-        long = builder.seq(digits.digit(1, 9), digits.many, builder.alt(*endings))
-        return builder.seq(self.minus, builder.alt(*short, long))
-
-    def _residue_rules(
-        self, factor: Decimal, numerator: int, places: int, digits_only: bool
-    ) -> Ref:
-        """Multiples of ``numerator / 10**places`` by their remainders, as right-linear rules."""
-        key = factor.copy_negate() if digits_only else factor
-        known = self._residues.get(key)
-        if known is not None:
-            return known
-        builder = self.builder
-        names = [builder.rule(f"multiple-{factor}-{r}") for r in range(numerator)]
-        for r, rule in enumerate(names):
-            options = [
-                builder.seq(builder.literal(b"%d" % d), names[(10 * r + d) % numerator])
-                for d in range(10)
-            ]
-            options.append(self._residue_end(r, numerator, places, digits_only))
-            builder.define(rule, builder.alt(*options))
-        starts = [
-            builder.seq(builder.literal(b"%d" % d), names[d % numerator]) for d in range(1, 10)
-        ]
-        zero = builder.seq(
-            builder.literal(b"0"), self._residue_end(0, numerator, places, digits_only)
-        )
-        ref = self._residues[key] = builder.alt(zero, *starts)
-        return ref
-
-    def _residue_end(self, residue: int, numerator: int, places: int, digits_only: bool) -> Ref:
-        """What may follow the whole part, given its remainder."""
-        builder = self.builder
-        parts: list[Ref] = []
-        if residue * 10**places % numerator == 0:
-            parts.append(builder.epsilon)
-        if not digits_only:
-            tails = {residue: builder.epsilon}
-            ends: list[Ref] = []
-            for place in range(1, places + 1):
-                following: dict[int, list[Ref]] = {}
-                for r, head in tails.items():
-                    for d in range(10):
-                        ref = builder.seq(head, builder.literal(b"%d" % d))
-                        following.setdefault((10 * r + d) % numerator, []).append(ref)
-                tails = {r: builder.alt(*refs) for r, refs in following.items()}
-                scale = 10 ** (places - place)
-                ends += [ref for r, ref in tails.items() if r * scale % numerator == 0]
-            zeros = self.digits.zeros
-            if places == 0 and residue == 0:
-                ends.append(builder.repeat(builder.literal(b"0"), 1))
-            if ends:
-                parts.append(builder.seq(builder.literal(b"."), builder.alt(*ends), zeros))
-        return builder.alt(*parts)
 
 
 def whole_bounds(facts: NumberFacts) -> tuple[int | None, int | None]:
@@ -331,23 +221,3 @@ def whole_bounds(facts: NumberFacts) -> tuple[int | None, int | None]:
 def _mantissa(value: Decimal) -> Decimal:
     digits = value.as_tuple().digits
     return Decimal((0, digits, 1 - len(digits)))
-
-
-def _scaled(factor: Decimal) -> tuple[int, int]:
-    """``(n, k)`` with ``factor = n / 10**k`` and the least k of 0 or more."""
-    whole, fraction = plain_digits(factor)
-    return int(whole + fraction), len(fraction)
-
-
-def _shifted(value: int, places: int) -> Decimal:
-    return Decimal((int(value < 0), Decimal(abs(value)).as_tuple().digits, -places))
-
-
-def _common_multiple(factors: tuple[Decimal, ...]) -> Decimal:
-    scaled = [_scaled(factor) for factor in factors]
-    places = max(k for _, k in scaled)
-    result = 1
-    for numerator, k in scaled:
-        number = numerator * 10 ** (places - k)
-        result = result * number // gcd(result, number)
-    return _shifted(result, places)

@@ -22,8 +22,9 @@ from structag.schema.facts import (
     StringFacts,
 )
 
-MAX_EXPONENT = 2000
-"""Numbers of more digits before or after the point than this are refused."""
+MAX_DIGITS = 2000
+MAX_DECIMALS = 200
+"""Numbers of more digits before, or behind, the point are refused."""
 
 
 def count_of(node: Node, keyword: str) -> int:
@@ -46,10 +47,10 @@ def number_of(node: Node, keyword: str) -> Decimal:
 def checked(node: Node, keyword: str, number: Decimal) -> Decimal:
     """`number`, unless it has too many digits to be spelled out."""
     exponent = number.as_tuple().exponent
-    if abs(number.adjusted()) > MAX_EXPONENT or (
-        isinstance(exponent, int) and exponent < -MAX_EXPONENT
-    ):
-        raise unsupported(node, keyword, f"a number of over {MAX_EXPONENT} digits")
+    if number.adjusted() > MAX_DIGITS or (isinstance(exponent, int) and exponent < -MAX_DECIMALS):
+        raise unsupported(
+            node, keyword, f"a number of over {MAX_DIGITS} digits or {MAX_DECIMALS} decimals"
+        )
     return number
 
 

@@ -1,0 +1,256 @@
+"""Schemas and the JSON texts they stand for, keyword by keyword; and every kind of refusal."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from support.reference_matcher import accepts
+
+from structag import Compiler, Matcher, Vocabulary
+from structag.errors import LimitError, StructagError
+from structag.grammar.builder import GrammarBuilder
+from structag.schema import SchemaOptions, lower_schema
+
+COMPILER = Compiler(Vocabulary.byte_level())
+ANY = {"property_order": "any"}
+COMPACT = {"max_whitespace": 0}
+
+
+def accepted(schema: Any, texts: list[str], **options: Any) -> list[str]:
+    grammar = COMPILER.compile_json_schema(schema, **options)
+    kept: list[str] = []
+    for text in texts:
+        matcher = Matcher(grammar)
+        if matcher.accept_string(text) and matcher.is_completed():
+            kept.append(text)
+    return kept
+
+
+CASES: list[tuple[Any, dict[str, Any], list[str], list[str]]] = [
+    (True, {}, ["1", '{"a": [null, {}]}', '"\\u00e9"'], ["", "01", '"\\ud800"', "nul", "[1,]"]),
+    ({"type": "string", "minLength": 2, "maxLength": 2}, {},
+     ['"éé"', '"\\n\\u0041"', '"😀\\ud83d\\ude00"'], ['"é"', '"abc"', '"\n\n"']),
+    ({"minLength": 2}, {}, ["1", '"ab"', "[]"], ['"a"']),
+    ({"type": "string", "pattern": "^a\"b$"}, {}, ['"a\\"b"', '"\\u0061\\u0022b"'], ['"a"b"']),
+    ({"enum": ["é", 1, None, [1, 2], {"a": 1, "b": []}]}, {},
+     ['"\\u00e9"', "1", "1.0", "null", "[1,2]", '{"a": 1, "b": []}'],
+     ["2", "[1]", '{"a":1}', '{"a":1,"b":[],"c":1}']),
+    ({"type": "string", "enum": ["a", 1]}, {}, ['"a"'], ["1"]),
+    ({"enum": ["aa", "b"], "maxLength": 1, "pattern": "b"}, {}, ['"b"'], ['"aa"']),
+    ({"type": "integer"}, {}, ["0", "-0", "-12"], ["1.0", "1e2", "01", "+1", "-"]),
+    ({"type": "integer"}, {"integer_decimals": True}, ["1.0", "1e2", "-3.00"], ["1.5", "1e-2"]),
+    ({"type": "number"}, {}, ["1.5e10", "-0.5", "1E-3"], [".5", "1.", "01", "NaN"]),
+    ({"properties": {"a": {"type": "integer"}}, "required": ["a"]}, {},
+     ['{"a":1}', '{"a":1,"z":"x"}', "5"], ["{}", '{"a":"x"}', '{"a":1,"\\u0061":"x"}']),
+    ({"type": "object", "properties": {"a": True, "b": True, "c": True}, "required": ["b"],
+      "additionalProperties": False}, COMPACT,
+     ['{"b":1}', '{"a":1,"b":1}', '{"b":1,"c":1}', '{"a":1,"b":1,"c":1}'],
+     ["{}", '{"a":1}', '{"b":1,}', '{,"b":1}', '{"b":1,"a":1}', '{"b": 1}', '{"b":1,"d":1}']),
+    ({"type": "object", "properties": {"a": True, "b": True, "c": True, "d": True},
+      "additionalProperties": {"type": "null"}}, COMPACT,
+     ["{}", '{"b":1}', '{"a":1,"d":1}', '{"z":null}', '{"c":1,"z":null,"y":null}'],
+     ['{"d":1,"a":1}', '{"z":1}', '{"z":null,"a":1}', '{"a":1,"a":1}']),
+    ({"type": "object", "properties": {"a": True, "b": True}, "required": ["b", "z"],
+      "additionalProperties": False}, ANY, [], ['{"b":1,"a":2}']),
+    ({"type": "object", "properties": {"a": True, "b": True}, "required": ["b", "z"]}, ANY,
+     ['{"z":1,"b":2}', '{"y":0,"z":1,"a":1,"b":2}'], ['{"b":1,"a":2}', '{"z":1,"b":1,"b":1}']),
+    ({"required": ["z"], "properties": {"a": True}, "type": "object"}, {},
+     ['{"z":1}', '{"a":0,"z":1,"q":1}'], ['{"z":1,"a":0}', '{"a":1}']),
+    ({"type": "object", "patternProperties": {"^x": {"type": "integer"}, "y$": {"minimum": 5}},
+      "additionalProperties": False}, {},
+     ['{"x1":1}', '{"xy":7}', '{"y":"s"}', '{"y":6,"x":0}'], ['{"xy":1}', '{"z":1}', '{"x":"s"}']),
+    ({"type": "object", "properties": {"xa": {"maximum": 9}}, "patternProperties":
+      {"^x": {"type": "integer"}}}, {}, ['{"xa":9}', '{"q":"s"}'], ['{"xa":10}', '{"xa":"s"}']),
+    ({"type": "object", "propertyNames": {"pattern": "^a+$", "maxLength": 2}}, {},
+     ['{"aa":1}', "{}"], ['{"aaa":1}', '{"b":1}']),
+    ({"type": "object", "properties": {"a": True, "b": True, "c": True}, "minProperties": 2,
+      "maxProperties": 2, "additionalProperties": False}, {},
+     ['{"a":1,"c":1}', '{"b":1,"c":1}'], ["{}", '{"a":1}', '{"a":1,"b":1,"c":1}']),
+    ({"type": "object", "minProperties": 1, "maxProperties": 2}, ANY,
+     ['{"a":1}', '{"a":1,"b":2}'], ["{}", '{"a":1,"b":2,"c":3}']),
+    ({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3}, {},
+     ["[1]", "[1, 2,3]"], ["[]", "[1,2,3,4]", '["a"]', "[1 2]"]),
+    ({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}],
+      "items": {"type": "boolean"}, "minItems": 1}, {},
+     ["[1]", '[1,"a"]', '[1,"a",true,false]'], ["[]", '["a"]', '[1,"a",3]']),
+    ({"items": [{"type": "integer"}], "additionalItems": False, "type": "array"}, {},
+     ["[]", "[1]"], ["[1,1]", "[null]"]),
+    ({"type": "array", "contains": {"type": "integer"}, "minContains": 2, "maxContains": 2}, {},
+     ["[1,2]", '["a",1,2]'], ["[1]", "[1,2,3]"]),
+    ({"type": "array", "items": {"enum": [1, 2, "a"]}, "uniqueItems": True}, {},
+     ["[]", '["a",1]'], ["[1,1]", "[1,1.0]"]),
+    ({"type": "array", "uniqueItems": True, "maxItems": 1}, {}, ["[5]"], ["[5,5]"]),
+    ({"anyOf": [{"type": "string"}, {"minimum": 3}], "type": ["integer", "string"]}, {},
+     ['"a"', "3"], ["2", "[]"]),
+    ({"allOf": [{"type": "integer", "minimum": 3}, {"maximum": 7}]}, {}, ["5"], ["2", "8"]),
+    ({"allOf": [{"pattern": "^a"}, {"pattern": "b$"}], "type": "string"}, {}, ['"acb"'], ['"ac"']),
+    ({"oneOf": [{"type": "integer", "minimum": 0}, {"type": "integer", "maximum": 10}]}, {},
+     ["-5", "20"], ["5", "0"]),
+    ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "object"}, ANY,
+     ['{"a":1}', '{"b":1,"c":2}'], ["{}", '{"a":1,"b":2}']),
+    ({"not": {"type": ["string", "object"]}}, {}, ["1", "[]"], ['"a"', "{}"]),
+    ({"type": "integer", "not": {"enum": [0, 5]}}, {}, ["1", "50"], ["0", "-0", "5"]),
+    ({"type": "object", "not": {"required": ["a"]}}, {}, ['{"b":1}'], ['{"a":1}']),
+    ({"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["v"]}, "type": "object",
+      "else": {"required": ["w"]}, "required": ["k"]}, ANY,
+     ['{"k":1,"v":0}', '{"k":2,"w":0}'], ['{"k":1}', '{"k":2}']),
+    ({"dependentRequired": {"a": ["b"]}, "type": "object"}, ANY,
+     ["{}", '{"b":1}', '{"b":1,"a":1}'], ['{"a":1}']),
+    ({"dependencies": {"a": {"properties": {"b": {"type": "null"}}}}, "type": "object"}, ANY,
+     ['{"b":1}', '{"a":1,"b":null}'], ['{"a":1,"b":1}']),
+    ({"allOf": [{"properties": {"a": True}}], "properties": {"b": True}, "type": "object",
+      "unevaluatedProperties": False}, {}, ['{"a":1}', '{"b":1}'], ['{"z":1}']),
+    ({"$ref": "#/$defs/a~1b%25", "maximum": 5, "$defs": {"a/b%": {"type": "integer"}}}, {},
+     ["5"], ["6", '"a"']),
+    ({"$ref": "#/definitions/a", "minimum": 5, "$schema": "http://json-schema.org/draft-07/schema#",
+      "definitions": {"a": {"type": "integer"}}}, {}, ["1"], ['"a"']),
+    ({"type": "array", "items": {"$ref": "#"}}, {}, ["[]", "[[],[[]]]"], ["[1]", "[[1]]"]),
+    ({"$defs": {"x": {"$anchor": "foo", "type": "null"}}, "$ref": "#foo"}, {}, ["null"], ["1"]),
+    ({"$id": "http://e.com/a", "$defs": {"x": {"$id": "b", "type": "null"}}, "$ref": "b"}, {},
+     ["null"], ["1"]),
+    ({"type": "string", "format": "date"}, {}, ['"2024-02-29"'], ['"2023-02-29"', '"x"']),
+    ({"type": "string", "format": "date"}, {"formats": "annotate"}, ['"x"'], ["1"]),
+    ({"type": "string", "format": "made-up", "title": 5, "x-any": []}, {}, ['"x"'], ["1"]),
+    ({"type": "object", "properties": {"a": True}}, {"closed_objects": True}, ['{"a":{"b":1}}'],
+     ['{"b":1}']),
+    ({"type": "object"}, {"max_whitespace": 1}, ['{ "a" : 1 , "b" : 2 }', "{}"],
+     ['{  "a":1}', ' {"a":1}', '{"a":1} ']),
+    ({"type": "object"}, {"max_whitespace": None}, ['{' + " " * 99 + "}"], []),
+    ({"type": "number", "exclusiveMinimum": True, "minimum": 5}, {}, ["5.1", "6e0"], ["5", "5.0"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "good", "bad"), CASES, ids=[json.dumps(c[0])[:60] for c in CASES]
+)
+def test_keyword(schema: Any, options: dict[str, Any], good: list[str], bad: list[str]) -> None:
+    if not good:
+        with pytest.raises(StructagError):
+            accepted(schema, bad, **options)
+        return
+    assert accepted(schema, good, **options) == good
+    assert accepted(schema, bad, **options) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "code", "pointer"),
+    [
+        ({"minLength": "3"}, "schema-value", "/minLength"),
+        ({"properties": {"a": {"required": True}}}, "schema-value", "/properties/a/required"),
+        ({"properties": {"a/b": 3}}, "schema-value", "/properties/a~1b"),
+        ({"type": "text"}, "schema-value", "/type"),
+        ({"enum": 3}, "schema-value", "/enum"),
+        ({"multipleOf": 0}, "schema-value", "/multipleOf"),
+        ({"anyOf": []}, "schema-value", "/anyOf"),
+        ({"items": {"pattern": "^(a"}}, "regex-syntax", "/items/pattern"),
+        ({"pattern": "(a)\\1"}, "regex-feature", "/pattern"),
+        ({"$ref": "#/$defs/no"}, "schema-reference", "/$ref"),
+        ({"$ref": "/$defs/a", "$defs": {"a": True}}, "schema-reference", "/$ref"),
+        ({"$ref": "https://schemas.example/a.json"}, "schema-reference", "/$ref"),
+        ({"allOf": [{"$ref": "#"}]}, "schema-reference", ""),
+        ({"uniqueItems": True, "items": {"type": "integer"}}, "schema-keyword", "/uniqueItems"),
+        ({"format": "regex"}, "schema-keyword", "/format"),
+        (False, "schema-unsatisfiable", ""),
+        ({"type": "integer", "minimum": 5, "maximum": 4}, "schema-unsatisfiable", ""),
+        ({"type": "object", "required": ["a"], "properties": {"a": False}},
+         "schema-unsatisfiable", ""),
+    ],
+)  # fmt: skip
+def test_a_refusal_has_a_code_and_a_pointer(schema: Any, code: str, pointer: str) -> None:
+    with pytest.raises(StructagError) as caught:
+        lower_schema(schema, GrammarBuilder())
+
+    assert (caught.value.code, caught.value.pointer) == (code, pointer)
+
+
+def test_pointers_start_behind_the_prefix() -> None:
+    with pytest.raises(StructagError) as caught:
+        lower_schema({"type": 3}, GrammarBuilder(), pointer="/format/json_schema")
+
+    assert caught.value.pointer == "/format/json_schema/type"
+
+
+def test_a_schema_without_a_finite_value_is_refused() -> None:
+    schema = {"type": "object", "properties": {"n": {"$ref": "#"}}, "required": ["n"]}
+    with pytest.raises(StructagError) as caught:
+        COMPILER.compile_json_schema(schema)
+
+    assert caught.value.code in ("grammar-empty", "schema-unsatisfiable")
+
+
+def test_agrees_with_the_reference_matcher() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer", "minimum": -3}, "b": {"enum": ["x", None]}},
+        "required": ["b"],
+        "additionalProperties": {"type": "boolean"},
+    }
+    builder = GrammarBuilder()
+    grammar = builder.build(lower_schema(schema, builder, SchemaOptions(max_whitespace=1)))
+    texts = ['{"b":null}', '{"a": -3, "b": "x"}', '{"b":"x","c":true}', '{"a":-4,"b":null}', "{}",
+             '{"b":null,"\\u0062":true}', '{"b":null,}', '{"b" : "\\u0078"}']  # fmt: skip
+
+    assert [accepts(grammar, text.encode()) for text in texts] == [
+        bool(accepted(schema, [text], max_whitespace=1)) for text in texts
+    ]
+
+
+def nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "null"}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+    return schema
+
+
+def test_nesting_costs_no_frames_and_is_limited() -> None:
+    deep = nested(200)
+    text = '{"a":' * 200 + "null" + "}" * 200
+    assert accepted(deep, [text]) == [text]
+    for hostile in (nested(10_000), {"allOf": [nested(900)]}):
+        with pytest.raises(LimitError) as caught:
+            lower_schema(hostile, GrammarBuilder())
+        assert (caught.value.code, caught.value.setting) == ("nesting-limit", "max_nesting")
+
+
+def chain(keyword: str, depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "null"}
+    for _ in range(depth):
+        schema = {keyword: [schema, schema] if keyword != "not" else schema}
+    return schema
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {f"p{i}": {"type": "integer"} for i in range(2000)}},
+        {"properties": {f"p{i}": True for i in range(2000)},
+         "required": [f"p{i}" for i in range(0, 2000, 2)]},
+        {"enum": [f"value {i}" for i in range(10_000)]},
+        {"enum": list(range(10_000))},
+        {"type": "array", "items": True, "minItems": 1_000_000_000},
+        {"type": "string", "minLength": 5, "maxLength": 1_000_000},
+        {"minimum": 10**2000, "type": "integer"},
+        {"minimum": 10**5000, "type": "integer"},
+        {"minItems": 10**30},
+        chain("allOf", 400),
+        chain("oneOf", 14),
+        chain("anyOf", 60),
+        chain("not", 400),
+        {"allOf": [{"anyOf": [{"required": [f"a{i}"]}, {"required": [f"b{i}"]}]}
+                   for i in range(40)]},
+        {"$defs": {f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(3000)}
+         | {"d3000": {"$ref": "#/$defs/d0"}}, "$ref": "#/$defs/d0"},
+    ],
+    ids=lambda schema: "-".join(schema)[:40],
+)  # fmt: skip
+def test_large_and_hostile_schemas_are_quick(schema: Any) -> None:
+    start = time.process_time()
+    try:
+        lower_schema(schema, GrammarBuilder())
+    except StructagError:
+        pass
+
+    assert time.process_time() - start < 2

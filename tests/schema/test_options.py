@@ -1,0 +1,22 @@
+"""Options are checked when they are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from structag.schema.options import SchemaOptions
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"property_order": "random"}, {"formats": "maybe"}, {"max_whitespace": -1}]
+)
+def test_a_wrong_option_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        SchemaOptions(**wrong)
+
+
+def test_an_unknown_option_is_refused() -> None:
+    with pytest.raises(TypeError):
+        SchemaOptions(indent=2)  # type: ignore[call-arg]

@@ -1,0 +1,59 @@
+"""The official JSON Schema test suite: a group is refused, or every test of it comes out right."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from structag import Compiler, Matcher, Vocabulary
+from structag.errors import StructagError
+
+DATA = os.environ.get("STRUCTAG_DATA")
+DRAFTS = {
+    "draft4": ("http://json-schema.org/draft-04/schema#", 548),
+    "draft7": ("http://json-schema.org/draft-07/schema#", 851),
+    "draft2019-09": ("https://json-schema.org/draft/2019-09/schema", 1120),
+    "draft2020-12": ("https://json-schema.org/draft/2020-12/schema", 1143),
+}
+"""The `$schema` of each draft, and how many tests are handled; raise these, never lower them."""
+# A meta-schema of the test's own that leaves the validation vocabulary out: we enforce it anyway.
+STRICTER = {"vocabulary.json"}
+
+pytestmark = pytest.mark.skipif(DATA is None, reason="STRUCTAG_DATA names no folder with the suite")
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_every_group_is_right_or_refused(draft: str) -> None:
+    assert DATA is not None
+    uri, least = DRAFTS[draft]
+    compiler = Compiler(Vocabulary.byte_level())
+    handled = 0
+    wrong: list[tuple[str, str, str, bool]] = []
+    for path in sorted(Path(DATA, "json-schema-test-suite", draft).glob("*.json")):
+        for group in json.loads(path.read_text("utf-8")):
+            schema: Any = group["schema"]
+            if isinstance(schema, dict):
+                schema = {"$schema": uri, **schema}
+            try:
+                grammar = compiler.compile_json_schema(
+                    schema, property_order="any", integer_decimals=True, formats="annotate"
+                )
+            except StructagError as error:
+                if error.code in ("schema-unsatisfiable", "grammar-empty"):
+                    assert not any(test["valid"] for test in group["tests"]), group
+                    handled += len(group["tests"])
+                continue
+            for test in group["tests"]:
+                handled += 1
+                text = json.dumps(test["data"])
+                matcher = Matcher(grammar)
+                accepted = matcher.accept_string(text) and matcher.is_completed()
+                if accepted != test["valid"] and not (not accepted and path.name in STRICTER):
+                    wrong.append((path.name, group["description"], text, accepted))
+
+    assert wrong == []
+    assert handled >= least
