@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from typing import Any
@@ -248,9 +249,7 @@ def chain(keyword: str, depth: int) -> dict[str, Any]:
 )  # fmt: skip
 def test_large_and_hostile_schemas_are_quick(schema: Any) -> None:
     start = time.process_time()
-    try:
+    with contextlib.suppress(StructagError):
         lower_schema(schema, GrammarBuilder())
-    except StructagError:
-        pass
 
     assert time.process_time() - start < 2
