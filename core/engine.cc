@@ -167,7 +167,7 @@ void Engine::AddSummarized(const Summary& summary, ContinuationId next, std::uin
   }
   const StateId after = states_.Enter(ExprPool::kEpsilon, next);
   if (summary.few) {
-    for (std::uint32_t node : summary.exits) {
+    for (std::uint32_t node : summary.exit_list) {
       const StateId state = states_.Step(after, trie[node].byte);
       if (state != StatePool::kDead) WalkBelow(node, state, add);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace structag {
 namespace {
@@ -57,6 +58,14 @@ class Summarizer::Automaton {
     return has_left ? id : ExprPool::kEmpty;
   }
   bool IsNullable(std::uint32_t state) const noexcept { return rows_[state].nullable; }
+  ExprId Expression(std::uint32_t state) const noexcept { return rows_[state].id; }
+  Uncounted Lifted(std::uint32_t state) {
+    if (!rows_[state].is_lifted) {
+      rows_[state].lifted = owner_.LiftMaxima(rows_[state].id);
+      rows_[state].is_lifted = true;
+    }
+    return rows_[state].lifted;
+  }
   std::uint32_t Step(std::uint32_t state, std::uint8_t byte) {
     const std::uint32_t known = rows_[state].next[byte];
     return known != kUnknown ? known : Find(state, byte);
@@ -67,12 +76,14 @@ class Summarizer::Automaton {
   struct Row {
     ExprId id;
     bool nullable;
+    bool is_lifted;
+    Uncounted lifted;
     std::array<std::uint32_t, 256> next;
   };
   std::uint32_t Add(ExprId id) {
     const auto [place, is_new] = index_.try_emplace(Raw(id), static_cast<std::uint32_t>(rows_.size()));
     if (is_new) {
-      rows_.push_back({id, owner_.pool_[id].nullable, {}});
+      rows_.push_back({id, owner_.pool_[id].nullable, false, {}, {}});
       rows_.back().next.fill(id == ExprPool::kEmpty ? kDead : kUnknown);
     }
     return place->second;
@@ -98,8 +109,15 @@ const Summary* Summarizer::Find(ExprId unit) {
     ++reused_;
   } else {
     Automaton automaton(*this, unit);
-    if (!IsNarrow(automaton)) {
+    const ExprId general = Generalize(unit);
+    const Summary* known = general == unit ? nullptr : Find(general);
+    if (known) {
+      Automaton base(*this, general);
+      summary = BuildFrom(*known, base, automaton);
+    } else if (!IsNarrow(automaton)) {
       summary = Build(automaton);
+    }
+    if (summary) {
       ++built_;
       if (!form.empty()) vocabulary_.summaries().Put(form, summary);
     }
@@ -131,15 +149,42 @@ bool Summarizer::IsNarrow(Automaton& automaton) {
   return true;
 }
 
+namespace {
+
+void SetBit(std::vector<std::uint32_t>& bits, std::size_t i, bool value) {
+  const std::uint32_t bit = 1u << (i % 32);
+  bits[i / 32] = value ? bits[i / 32] | bit : bits[i / 32] & ~bit;
+}
+
+// Lists the exits if they are few enough to be walked one by one.
+void ListExits(Summary& summary) {
+  std::size_t count = 0;
+  for (std::uint32_t word : summary.exits) count += static_cast<std::size_t>(std::popcount(word));
+  summary.few = count <= kFewExits;
+  summary.exit_list.clear();
+  if (!summary.few) return;
+  for (std::size_t w = 0; w < summary.exits.size(); ++w) {
+    for (std::uint32_t bits = summary.exits[w]; bits != 0; bits &= bits - 1) {
+      summary.exit_list.push_back(
+          static_cast<std::uint32_t>(w * 32 + static_cast<std::size_t>(std::countr_zero(bits))));
+    }
+  }
+}
+
+}  // namespace
+
 std::shared_ptr<const Summary> Summarizer::Build(Automaton& automaton) {
   const std::span<const TrieNode> trie = vocabulary_.trie();
   auto summary = std::make_shared<Summary>();
   summary->inside.resize(vocabulary_.MaskWords());
+  summary->exits.resize((trie.size() + 31) / 32);
   std::vector<std::uint32_t> path(vocabulary_.max_depth() + 1);
+  std::vector<std::uint8_t> may_leave(vocabulary_.max_depth() + 1);
   path[0] = automaton.start();
   meter_.Charge(trie.size());
   for (std::uint32_t i = 0; i < trie.size();) {
     const TrieNode& node = trie[i];
+    if (may_leave[node.depth - 1]) SetBit(summary->exits, i, true);
     const std::uint32_t state = automaton.Step(path[node.depth - 1], node.byte);
     if (state == Automaton::kDead) {
       i = node.subtree_end;
@@ -151,24 +196,101 @@ std::shared_ptr<const Summary> Summarizer::Build(Automaton& automaton) {
       continue;
     }
     for (TokenId id : vocabulary_.NodeTokens(node)) {
-      summary->inside[static_cast<std::size_t>(id) / 32] |= 1u << (id % 32);
+      SetBit(summary->inside, static_cast<std::size_t>(id), true);
     }
-    if (automaton.IsNullable(state)) {
-      for (std::uint32_t child = i + 1; child < node.subtree_end; child = trie[child].subtree_end) {
-        summary->exits.push_back(child);
-      }
-    }
+    may_leave[node.depth] = automaton.IsNullable(state);
     path[node.depth] = state;
     ++i;
   }
-  if (summary->exits.size() > kFewExits) {
-    std::vector<std::uint32_t> bits((trie.size() + 31) / 32);
-    for (std::uint32_t node : summary->exits) bits[node / 32] |= 1u << (node % 32);
-    summary->few = false;
-    summary->exits.swap(bits);
-  }
-  summary->exits.shrink_to_fit();
+  ListExits(*summary);
   return summary;
+}
+
+std::shared_ptr<const Summary> Summarizer::BuildFrom(const Summary& known, Automaton& base,
+                                                     Automaton& automaton) {
+  constexpr std::uint32_t kTall = 255;  // heights stop counting here
+  const std::span<const TrieNode> trie = vocabulary_.trie();
+  auto summary = std::make_shared<Summary>(known);
+  struct Step {
+    std::uint32_t state, base;
+    bool may_leave;
+  };
+  std::vector<Step> path(vocabulary_.max_depth() + 1);
+  path[0] = {automaton.start(), base.start(), false};
+  for (std::uint32_t i = 0; i < trie.size();) {
+    const TrieNode& node = trie[i];
+    const Step& from = path[node.depth - 1];
+    meter_.Charge(1);
+    SetBit(summary->exits, i, from.may_leave);
+    const std::uint32_t state = automaton.Step(from.state, node.byte);
+    const std::uint32_t base_state = base.Step(from.base, node.byte);
+    const Uncounted lifted = automaton.Lifted(state);
+    const std::uint32_t height = node.height == kTall ? kUnbounded : node.height;
+    if (lifted.id == base.Expression(base_state) && lifted.slack >= height) {
+      i = node.subtree_end;  // from here on the two behave alike
+      continue;
+    }
+    for (TokenId id : vocabulary_.NodeTokens(node)) {
+      SetBit(summary->inside, static_cast<std::size_t>(id), state != Automaton::kDead);
+    }
+    path[node.depth] = {state, base_state, automaton.IsNullable(state)};
+    ++i;
+  }
+  ListExits(*summary);
+  return summary;
+}
+
+ExprId Summarizer::Generalize(ExprId id) {
+  const Expr e = pool_[id];
+  switch (e.kind) {
+    case Kind::kNot: return pool_.MakeNot(ExprPool::kEmpty, e.b);
+    case Kind::kRepeat: return pool_.MakeRepeat(ExprId{e.a}, 0, kUnbounded);
+    case Kind::kEncoded:
+      if (e.b != kCodecRest) return id;
+      return pool_.MakeEncoded(Generalize(ExprId{e.a}), e.b, Codec{e.c});
+    case Kind::kAnd: {
+      std::vector<std::uint32_t> parts;
+      for (std::uint32_t part : pool_.Members(id)) parts.push_back(Raw(Generalize(ExprId{part})));
+      return pool_.MakeAnd(std::move(parts));
+    }
+    default: return id;
+  }
+}
+
+Summarizer::Uncounted Summarizer::LiftMaxima(ExprId id, unsigned depth) {
+  constexpr unsigned kDeep = 200;
+  const Expr e = pool_[id];
+  Uncounted result{id, kUnbounded};
+  const auto part = [&](std::uint32_t child) {
+    const Uncounted lifted = LiftMaxima(ExprId{child}, depth + 1);
+    result.slack = std::min(result.slack, lifted.slack);
+    return Raw(lifted.id);
+  };
+  if (depth > kDeep) return {id, 0};
+  if (const auto found = lifted_.find(Raw(id)); found != lifted_.end()) return found->second;
+  switch (e.kind) {
+    case Kind::kRepeat: {
+      const std::uint32_t child = part(e.a);
+      result.slack = std::min(result.slack, e.c);
+      result.id = pool_.MakeRepeat(ExprId{child}, e.b, kUnbounded);
+      break;
+    }
+    case Kind::kSeq: {
+      const std::uint32_t first = part(e.a);
+      result.id = pool_.MakeSeq(ExprId{first}, ExprId{part(e.b)});
+      break;
+    }
+    case Kind::kAlt: {
+      std::vector<std::uint32_t> members;
+      for (std::uint32_t member : pool_.Members(id)) members.push_back(part(member));
+      result.id = pool_.MakeAlt(std::move(members));
+      break;
+    }
+    case Kind::kEncoded: result.id = pool_.MakeEncoded(ExprId{part(e.a)}, e.b, Codec{e.c}); break;
+    default: break;  // under And and Not a count decides what is dead
+  }
+  lifted_.emplace(Raw(id), result);
+  return result;
 }
 
 std::string Summarizer::CanonicalForm(ExprId start) const {

@@ -23,15 +23,17 @@ namespace structag {
 
 struct Summary {
   std::vector<std::uint32_t> inside;     // bitset of the tokens that stay inside the unit
-  // Trie nodes whose byte may be the first one after the unit, if what follows takes it: a list
-  // when there are few, otherwise a bitset over the trie.
-  bool few = true;
+  // Trie nodes whose byte may be the first one after the unit, if what follows takes it: a bitset
+  // over the trie, and a list when there are few.
   std::vector<std::uint32_t> exits;
+  bool few = false;
+  std::vector<std::uint32_t> exit_list;
   bool HasExit(std::uint32_t node) const noexcept { return exits[node / 32] >> (node % 32) & 1; }
   // Trie nodes that finish a trigger, each with the case that follows.
   std::vector<std::pair<std::uint32_t, ExprId>> landings;
   std::size_t Bytes() const noexcept {
-    return (inside.capacity() + exits.capacity()) * sizeof(std::uint32_t) + sizeof(Summary);
+    return (inside.capacity() + exits.capacity() + exit_list.capacity()) * sizeof(std::uint32_t) +
+           sizeof(Summary);
   }
 };
 
@@ -68,6 +70,17 @@ class Summarizer {
   class Automaton;
   bool IsNarrow(Automaton& automaton);
   std::shared_ptr<const Summary> Build(Automaton& automaton);
+  // From the summary of `base`: walks only where the two can differ.
+  std::shared_ptr<const Summary> BuildFrom(const Summary& known, Automaton& base,
+                                           Automaton& automaton);
+  // A simpler unit that behaves alike on most tokens: counts lifted, exclusions dropped.
+  ExprId Generalize(ExprId id);
+  // `id` with its maxima lifted, and how many bytes it takes at least to tell the two apart.
+  struct Uncounted {
+    ExprId id;
+    std::uint32_t slack;
+  };
+  Uncounted LiftMaxima(ExprId id, unsigned depth = 0);
   // A text that equal units, and only those, have in common; empty if it would be too long.
   std::string CanonicalForm(ExprId id) const;
 
@@ -76,6 +89,7 @@ class Summarizer {
   const Vocabulary& vocabulary_;
   Meter& meter_;
   std::unordered_map<std::uint32_t, std::shared_ptr<const Summary>> found_;
+  std::unordered_map<std::uint32_t, Uncounted> lifted_;
   std::size_t bytes_ = 0;
   std::size_t built_ = 0;
   std::size_t reused_ = 0;

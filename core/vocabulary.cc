@@ -72,7 +72,11 @@ void Vocabulary::BuildTrie() {
       for (std::size_t d = common; d < bytes.size(); ++d) {
         path.push_back(static_cast<std::uint32_t>(trie_.size()));
         trie_.push_back({0, static_cast<std::uint32_t>(trie_tokens_.size()), 0,
-                         static_cast<std::uint32_t>(d + 1), static_cast<std::uint8_t>(bytes[d])});
+                         static_cast<std::uint32_t>(d + 1), static_cast<std::uint8_t>(bytes[d]), 0});
+      }
+      for (std::uint32_t node : path) {
+        const std::size_t below = std::min<std::size_t>(bytes.size() - trie_[node].depth, 255);
+        trie_[node].height = std::max(trie_[node].height, static_cast<std::uint8_t>(below));
       }
       trie_[path.back()].first_token = static_cast<std::uint32_t>(trie_tokens_.size());
       max_depth_ = std::max(max_depth_, static_cast<std::uint32_t>(bytes.size()));

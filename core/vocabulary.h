@@ -32,6 +32,7 @@ struct TrieNode {
   std::uint32_t token_count;
   std::uint32_t depth;         // bytes from the root, at least 1
   std::uint8_t byte;
+  std::uint8_t height;         // bytes of the longest way down from here, at most 255
 };
 
 class Vocabulary {
