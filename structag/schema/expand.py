@@ -175,6 +175,8 @@ class Expander:
     def _plain(self, node: Node, schema: dict[str, Any], present: list[str]) -> Forms:
         """The keywords that speak of one type each, and the types."""
         types = TYPES if "type" not in schema else types_of(node)
+        if self.options.openapi and schema.get("nullable") is True:
+            types |= {"null"}
         if not present:
             return ANY
         numbers: tuple[NumberFacts, ...] = ()

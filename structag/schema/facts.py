@@ -86,11 +86,15 @@ class Members(NamedTuple):
 
 
 class Witness(NamedTuple):
-    """At least one member, none of `others`, whose name is in `names` and whose value is `goal`."""
+    """At least one member whose name is in `names` and whose value satisfies `goal`.
+
+    `is_free`: it is not one of the declared names.
+    """
 
     names: Ref
     goal: Goal
     node: Node
+    is_free: bool = False
 
 
 class ObjectFacts(NamedTuple):

@@ -8,12 +8,13 @@ optional neighbour, and a list of optional members only is cut in halves that sh
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.schema.document import Node, unsupported
-from structag.schema.facts import Goal, Members, ObjectFacts, joined
+from structag.schema.facts import Goal, Members, ObjectFacts, Witness, joined
 from structag.text.membership import UndecidedError, belongs
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_PATTERNS = 6
 MAX_COUNTED = 2000
+MAX_WITNESSES = 3
+MAX_CHOICES = 300
 
 
 class MemberStyle(Protocol):
@@ -162,38 +165,82 @@ def _with_witnesses(
     members: list[tuple[Ref, bool]],
     rest: Ref,
 ) -> Ref:
-    """Objects in which a free member, or a declared one, must be a witness."""
-    builder, comma = style.builder, style.comma
-    (witness, *others) = facts.witnesses
-    if others or facts.low > 1 or facts.high is not None:
-        raise unsupported(witness.node, "not", "with other counts it is not supported")
-    options: list[Ref] = []
+    """Objects with members that must exist: each a declared one, or one of the free."""
+    pending = next((witness for witness in facts.witnesses if not witness.is_free), None)
+    if pending is None:
+        return _with_free_witnesses(style, facts, free, members, rest)
+    if len(names) ** len(facts.witnesses) > MAX_CHOICES:
+        raise unsupported(pending.node, "not", "beside so many names it is not supported")
+    others = tuple(witness for witness in facts.witnesses if witness is not pending)
+    options = [inside(style, facts._replace(witnesses=(*others, pending._replace(is_free=True))))]
     for name in names:
-        if _is_key(style.expander, facts, witness.names, name):
-            asked = Members({name: witness.goal}, (), (), witness.node)
-            options.append(
-                inside(
-                    style,
-                    facts._replace(
-                        members=(*facts.members, asked),
-                        required=joined(facts.required, (name,)),
-                        witnesses=(),
-                    ),
-                )
+        if _is_key(style.expander, facts, pending.names, name):
+            asked = Members({name: pending.goal}, (), (), pending.node)
+            chosen = facts._replace(
+                members=(*facts.members, asked),
+                required=joined(facts.required, (name,)),
+                witnesses=others,
             )
-    chosen = builder.alt(
-        *(
-            style.free_member(builder.both(keys, witness.names), joined(goal, witness.goal))
-            for keys, goal in free
-        )
-    )
-    if chosen != builder.empty and style.options.property_order == "any":
-        options.append(builder.unordered([*members, (chosen, True)], rest, comma))
-    elif chosen != builder.empty:
+            options.append(inside(style, chosen))
+    return style.builder.alt(*options)
+
+
+def _with_free_witnesses(
+    style: MemberStyle,
+    facts: ObjectFacts,
+    free: list[Free],
+    members: list[tuple[Ref, bool]],
+    rest: Ref,
+) -> Ref:
+    """One free member may be several of the witnesses: one option for each way to group them."""
+    builder, comma = style.builder, style.comma
+    witnesses = facts.witnesses
+    if len(witnesses) > MAX_WITNESSES or facts.low > 1 or facts.high is not None:
+        raise unsupported(witnesses[0].node, "not", "with other counts it is not supported")
+    options: list[Ref] = []
+    for groups in _partitions(list(witnesses)):
+        refs = [_witness(style, free, group) for group in groups]
+        if builder.empty in refs:
+            continue
+        if style.options.property_order == "any":
+            needed = [(ref, True) for ref in refs]
+            options.append(builder.unordered([*members, *needed], rest, comma))
+            continue
         before = builder.repeat(builder.seq(rest, comma), 0)
         after = builder.repeat(builder.seq(comma, rest), 0)
-        options.append(_ordered(style, [*members, (builder.seq(before, chosen, after), True)]))
+        for order in permutations(refs):
+            parts = [before, order[0], after]
+            for ref in order[1:]:
+                parts += (comma, ref, after)
+            options.append(_ordered(style, [*members, (builder.seq(*parts), True)]))
     return builder.alt(*options)
+
+
+def _witness(style: MemberStyle, free: list[Free], group: list[Witness]) -> Ref:
+    """A free member that is every witness of the group."""
+    builder = style.builder
+    goal: Goal = ()
+    for witness in group:
+        goal = joined(goal, witness.goal)
+    names = [witness.names for witness in group]
+    return builder.alt(
+        *(
+            style.free_member(builder.both(keys, *names), joined(region_goal, goal))
+            for keys, region_goal in free
+        )
+    )
+
+
+def _partitions(items: list[Witness]) -> list[list[list[Witness]]]:
+    if not items:
+        return [[]]
+    first, others = items[0], items[1:]
+    found: list[list[list[Witness]]] = []
+    for groups in _partitions(others):
+        found.append([[first], *groups])
+        for i, group in enumerate(groups):
+            found.append([*groups[:i], [first, *group], *groups[i + 1 :]])
+    return found
 
 
 def _arrange(

@@ -21,6 +21,7 @@ class SchemaOptions:
             `required`, then all others; ``"any"`` = in any order.
         formats: ``"assert"`` = `format` must hold; ``"annotate"`` = it is ignored.
         integer_decimals: integers may also be spelled ``1.0`` and ``1e2``, as the standard has it.
+        openapi: ``nullable: true`` beside a `type` allows null too, as OpenAPI 3.0 has it.
         closed_objects: an object schema that says nothing of other members allows none.
     """
 
@@ -28,6 +29,7 @@ class SchemaOptions:
     property_order: str = "schema"
     formats: str = "assert"
     integer_decimals: bool = False
+    openapi: bool = False
     closed_objects: bool = False
 
     def __post_init__(self) -> None:

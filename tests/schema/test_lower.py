@@ -119,6 +119,13 @@ CASES: list[tuple[Any, dict[str, Any], list[str], list[str]]] = [
      ['{"b":1}']),
     ({"type": "object"}, {"max_whitespace": 1}, ['{ "a" : 1 , "b" : 2 }', "{}"],
      ['{  "a":1}', ' {"a":1}', '{"a":1} ']),
+    ({"type": "string", "nullable": True}, {"openapi": True}, ["null", '"a"'], ["1"]),
+    ({"type": "object", "not": {"additionalProperties": {"type": "null"}}}, {},
+     ['{"a":null,"b":1}', '{"b":1,"c":2}'], ["{}", '{"a":null}']),
+    ({"type": "object", "properties": {"a": True}, "allOf": [
+      {"not": {"properties": {"a": True, "b": True}, "additionalProperties": False}},
+      {"not": {"patternProperties": {"^x": False}}}]}, ANY,
+     ['{"x":1}', '{"c":1,"x":2}', '{"x1":1,"a":0}'], ["{}", '{"a":1,"b":2}', '{"c":1}']),
     ({"type": "object"}, {"max_whitespace": None}, ['{' + " " * 99 + "}"], []),
     ({"type": "number", "exclusiveMinimum": True, "minimum": 5}, {}, ["5.1", "6e0"], ["5", "5.0"]),
 ]  # fmt: skip
