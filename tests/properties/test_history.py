@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from hypothesis import event, given
 from hypothesis import strategies as st
-from support.engine import compile_or_none, mask_of, observe, properties, vocabulary_of
+from support.engine import compile_or_none, compiler_of, mask_of, observe, properties
 from support.strategies import ALPHABETS, VocabularySample, grammars, texts, vocabularies
 
-from structag.compiler import Compiler
 from structag.matcher import Matcher
 
 OPERATIONS = ("accept", "accept", "accept", "try", "bytes", "rollback", "fork", "reset", "validate")
@@ -34,6 +33,7 @@ class Driven:
         return matcher
 
     def check(self) -> None:
+        assert self.matcher.history_size == len(self.accepted)
         assert observe(self.matcher, self.size) == observe(self.replay(), self.size)
 
     def try_to_take(self, item: int | bytes) -> None:
@@ -92,7 +92,7 @@ def test_any_operations_equal_replaying_what_was_accepted(
     alphabet = data.draw(st.sampled_from(ALPHABETS))
     vocabulary = data.draw(vocabularies(alphabet, control=tokens))
     sample = data.draw(grammars(alphabet=alphabet, vocabulary=vocabulary if tokens else None))
-    compiled = compile_or_none(Compiler(vocabulary_of(vocabulary)), sample.grammar)
+    compiled = compile_or_none(compiler_of(vocabulary), sample.grammar)
     if compiled is None:
         event("nothing to match")
         return
@@ -109,7 +109,7 @@ def test_no_call_after_the_end_raises(data: st.DataObject) -> None:
     alphabet = data.draw(st.sampled_from(ALPHABETS))
     vocabulary = data.draw(vocabularies(alphabet))
     sample = data.draw(grammars(alphabet=alphabet))
-    compiled = compile_or_none(Compiler(vocabulary_of(vocabulary)), sample.grammar)
+    compiled = compile_or_none(compiler_of(vocabulary), sample.grammar)
     if compiled is None:
         return
     matcher, size = Matcher(compiled), len(vocabulary.contents)
@@ -147,7 +147,7 @@ def test_bytes_taken_at_once_or_one_by_one(data: st.DataObject) -> None:
     """`accept_bytes` takes all or nothing, and reaches the same state as byte by byte."""
     sample = data.draw(grammars())
     vocabulary = data.draw(vocabularies(sample.alphabet))
-    compiled = compile_or_none(Compiler(vocabulary_of(vocabulary)), sample.grammar)
+    compiled = compile_or_none(compiler_of(vocabulary), sample.grammar)
     if compiled is None:
         return
     whole, single, size = Matcher(compiled), Matcher(compiled), len(vocabulary.contents)
@@ -165,7 +165,7 @@ def test_a_jump_string_is_the_only_way_on(data: st.DataObject) -> None:
     """What `find_jump_forward_string` returns can be taken, and nothing else can."""
     sample = data.draw(grammars())
     vocabulary = data.draw(vocabularies(sample.alphabet, complete=True))
-    compiled = compile_or_none(Compiler(vocabulary_of(vocabulary)), sample.grammar)
+    compiled = compile_or_none(compiler_of(vocabulary), sample.grammar)
     if compiled is None:
         return
     matcher = Matcher(compiled)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hypothesis import event, given
 from hypothesis import strategies as st
-from support.engine import compile_or_none, completion, prefixes, properties, words
+from support.engine import LIMITS, compile_or_none, completion, prefixes, properties, words
 from support.reference_matcher import ReferenceMatcher
 from support.strategies import GrammarSample, byte_strings, grammars, shapes
 
@@ -17,7 +17,7 @@ from structag.compiler import Compiler
 from structag.matcher import Matcher
 from structag.vocabulary import Vocabulary
 
-COMPILER = Compiler(Vocabulary.byte_level())
+COMPILER = Compiler(Vocabulary.byte_level(), limits=LIMITS)
 ESCAPED = ('"', "\\", "n", "é", "a")
 WITNESSES = 4
 """How many states without a short continuation are asked for a witness in each example."""

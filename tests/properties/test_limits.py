@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from support.engine import compile_or_none, mask_of, observe, properties, vocabulary_of
+from support.engine import compile_or_none, compiler_of, mask_of, observe, properties, vocabulary_of
 from support.strategies import ALPHABETS, grammars, texts, vocabularies
 
 from structag._core import fail_after
@@ -71,7 +71,7 @@ def test_a_call_that_fails_changes_nothing(data: st.DataObject) -> None:
     alphabet = data.draw(st.sampled_from(ALPHABETS))
     sample = data.draw(vocabularies(alphabet, control=True))
     grammar = data.draw(grammars(alphabet=alphabet, vocabulary=sample)).grammar
-    compiler, size = Compiler(vocabulary_of(sample)), len(sample.contents)
+    compiler, size = compiler_of(sample), len(sample.contents)
     twin = compile_or_none(compiler, grammar)
     if twin is None:
         return
@@ -105,8 +105,8 @@ def test_a_compilation_that_fails_leaves_no_trace(data: st.DataObject) -> None:
     sample = data.draw(vocabularies(alphabet))
     grammar = data.draw(grammars(alphabet=alphabet)).grammar
     size = len(sample.contents)
-    expected = compile_or_none(Compiler(vocabulary_of(sample)), grammar)
-    compiler = Compiler(vocabulary_of(sample))
+    expected = compile_or_none(compiler_of(sample), grammar)
+    compiler = compiler_of(sample)
     for fault in moments():
         try:
             with failing_after(fault):

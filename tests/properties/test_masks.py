@@ -9,13 +9,15 @@ from __future__ import annotations
 from hypothesis import event, given
 from hypothesis import strategies as st
 from support.engine import (
+    LIMITS,
     accepted_one_by_one,
+    allowed_bytes_one_by_one,
     compile_or_none,
+    compiler_of,
     mask_of,
     prefixes,
     properties,
     token_completion,
-    vocabulary_of,
     words,
 )
 from support.reference_matcher import ReferenceMatcher
@@ -32,7 +34,7 @@ from structag.compiler import Compiler
 from structag.matcher import Matcher
 from structag.vocabulary import Vocabulary
 
-BYTE_LEVEL = Compiler(Vocabulary.byte_level())
+BYTE_LEVEL = Compiler(Vocabulary.byte_level(), limits=LIMITS)
 STEPS = 6
 SEQUENCES = 700
 """How many token sequences are tried in each example, about."""
@@ -60,7 +62,7 @@ def examples(draw: st.DrawFn, *, complete: bool = False, tokens: bool = False) -
 
 
 def check_masks_on_a_walk(data: st.DataObject, example: Example, *, safe: bool) -> None:
-    compiled = compile_or_none(Compiler(vocabulary_of(example.vocabulary)), example.grammar.grammar)
+    compiled = compile_or_none(compiler_of(example.vocabulary), example.grammar.grammar)
     if compiled is None:
         event("nothing to match")
         return
@@ -68,7 +70,8 @@ def check_masks_on_a_walk(data: st.DataObject, example: Example, *, safe: bool) 
     for step in range(STEPS):
         mask = mask_of(matcher, example.size)
 
-        assert mask == accepted_one_by_one(matcher, range(example.size))
+        assert mask == accepted_one_by_one(matcher, range(-1, example.size + 1))
+        assert matcher.allowed_bytes() == allowed_bytes_one_by_one(matcher)
         assert mask or not safe
         assert not matcher.is_completed() or example.vocabulary.stop in mask
         tokens = mask - {example.vocabulary.stop}
@@ -115,7 +118,7 @@ def check_against_the_reference(example: Example) -> None:
     every = list(words(range(example.size), sequence_length(example.size)))
     accepted = {sequence for sequence in every if reference.accepts_tokens(sequence)}
     viable = prefixes(accepted)
-    compiled = compile_or_none(Compiler(vocabulary_of(example.vocabulary)), example.grammar.grammar)
+    compiled = compile_or_none(compiler_of(example.vocabulary), example.grammar.grammar)
     event("non-empty" if accepted else "empty as far as tried")
     if len(accepted) > 3:
         for shape in shapes(example.grammar):
@@ -168,7 +171,7 @@ def test_all_short_token_sequences_with_token_rules(example: Example) -> None:
 @given(st.data(), examples())
 def test_unsafe_vocabularies_look_one_token_ahead(data: st.DataObject, example: Example) -> None:
     """A token is offered iff its bytes are viable and then the end or some token's bytes are."""
-    compiled = compile_or_none(Compiler(vocabulary_of(example.vocabulary)), example.grammar.grammar)
+    compiled = compile_or_none(compiler_of(example.vocabulary), example.grammar.grammar)
     spelled = compile_or_none(BYTE_LEVEL, example.grammar.grammar)
     if compiled is None or spelled is None:
         return

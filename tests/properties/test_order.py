@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import event, given
 from hypothesis import strategies as st
-from support.engine import compile_or_none, mask_of, observe, properties, vocabulary_of
+from support.engine import LIMITS, compile_or_none, mask_of, observe, properties, vocabulary_of
 from support.strategies import ALPHABETS, grammars, vocabularies
 
 from structag.compiler import Compiler
@@ -62,7 +62,7 @@ class Scene:
 
     def fresh(self) -> Compiler:
         """A compiler over a vocabulary that has never been used."""
-        return Compiler(self.vocabulary.resized(self.size))
+        return Compiler(self.vocabulary.resized(self.size), limits=LIMITS)
 
     def compile(self, compiler: Compiler, grammar: Grammar) -> Any:
         return compile_or_none(compiler, grammar)

@@ -67,6 +67,14 @@ class VocabularySample(NamedTuple):
     user_defined: frozenset[int]
     stop: int
 
+    def __repr__(self) -> str:
+        """Without the 256 single bytes of a complete vocabulary."""
+        contents: object = self.contents
+        if len(self.contents) > 256:
+            contents = {t: x for t, x in enumerate(self.contents) if len(x) != 1}
+        added = f"control={set(self.control)}, user_defined={set(self.user_defined)}"
+        return f"VocabularySample({contents}, {added}, stop={self.stop})"
+
     @property
     def table(self) -> TokenTable:
         return TokenTable(self.contents, self.control, frozenset({self.stop}))
