@@ -44,7 +44,7 @@ from structag.grammar.expressions import (
 )
 from structag.grammar.left_recursion import strongly_connected
 
-MAX_WORK = 3_000_000  # expressions hashed over all rounds of one component
+MAX_WORK = 500_000  # expressions hashed over all rounds of one component
 HASH_BYTES = 16
 _UNKNOWN = bytes(HASH_BYTES)
 

@@ -41,9 +41,12 @@ from structag.grammar.expressions import (
 )
 from structag.grammar.properties import nullable_nodes, reachable_nodes
 from structag.grammar.rewriter import Rewriter
+from structag.limits import Limits
+
+MAX_EXPRESSIONS = Limits().max_expressions
 
 
-def remove_left_recursion(grammar: Grammar) -> Grammar:
+def remove_left_recursion(grammar: Grammar, max_expressions: int = MAX_EXPRESSIONS) -> Grammar:
     """The same language without left recursion; the same object if there is none.
 
     No repeat may have a nullable child.
@@ -54,7 +57,9 @@ def remove_left_recursion(grammar: Grammar) -> Grammar:
     components = left_recursive_components(grammar, nullable)
     if not components:
         return grammar
-    return _Solver(grammar, nullable, components).solve()
+    counts = [node.count for node in grammar.nodes if isinstance(node, Erase)]
+    rewriter = Rewriter(max_expressions, max(counts, default=0))
+    return _Solver(grammar, nullable, components, rewriter).solve()
 
 
 def left_corners(grammar: Grammar, node: Node, nullable: Sequence[int]) -> tuple[Ref, ...]:
@@ -170,12 +175,15 @@ class _Solver:
     """
 
     def __init__(
-        self, grammar: Grammar, nullable: Sequence[int], components: list[list[Ref]]
+        self,
+        grammar: Grammar,
+        nullable: Sequence[int],
+        components: list[list[Ref]],
+        rewriter: Rewriter,
     ) -> None:
         self.grammar = grammar
         self.nullable = nullable
-        counts = [node.count for node in grammar.nodes if isinstance(node, Erase)]
-        self.rewriter = Rewriter(max(counts, default=0))
+        self.rewriter = rewriter
         self.component_of = {ref: members for members in components for ref in members}
         self.copies: list[Ref] = []
         self.members: list[Ref] = []  # of the component being split

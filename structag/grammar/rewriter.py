@@ -33,7 +33,6 @@ from structag.grammar.expressions import (
     with_children,
 )
 from structag.grammar.properties import nullability, reachable_nodes
-from structag.limits import Limits
 
 ANY_BYTE = range(256)
 LONG = 32  # parts of a sequence or union from which on it is not copied, but named
@@ -42,7 +41,8 @@ LONG = 32  # parts of a sequence or union from which on it is not copied, but na
 class Rewriter:
     """Builds the grammar that a step of `simplify` makes; used once."""
 
-    def __init__(self, assertion_count: int = 0) -> None:
+    def __init__(self, max_expressions: int, assertion_count: int) -> None:
+        self._limit = max_expressions
         self.builder = GrammarBuilder()
         self._assertion_count = assertion_count
         self._nodes: list[Node] = []  # as far as their nullability is known
@@ -120,7 +120,7 @@ class Rewriter:
 
     def finish(self, root: Ref) -> Grammar:
         """The grammar from `root`, with a body for every rule it needs."""
-        limit = Limits().max_expressions
+        limit = self._limit
         seen = {root}
         pending = [root]
         while pending:

@@ -8,8 +8,9 @@ After `simplify_grammar`:
   member;
 - no rule is left-recursive (`left_recursion`).
 
-A grammar that satisfies this already is returned as it is, after one pass of cheap checks.  Bind
-the vocabulary first (`structag.grammar.bind`): rewriting may bring marker literals together.
+A grammar that satisfies this already is returned as it is, mostly after one pass of cheap checks
+(what is unreachable then stays; `pack` leaves it out).  Bind the vocabulary first
+(`structag.grammar.bind`): rewriting may bring marker literals together.
 """
 
 from __future__ import annotations
@@ -18,34 +19,53 @@ from structag.errors import GrammarError
 from structag.grammar.builder import GrammarBuilder, rebuild
 from structag.grammar.expressions import (
     Alt,
+    Bytes,
+    Chars,
     Empty,
     Erase,
     Grammar,
+    Literal,
+    Mark,
     Node,
     Ref,
     Repeat,
     Rule,
     Scan,
+    Seq,
     Tally,
     Unordered,
     children,
 )
-from structag.grammar.left_recursion import left_recursive_components, remove_left_recursion
-from structag.grammar.properties import nullable_nodes, productive_nodes, reachable_nodes
+from structag.grammar.left_recursion import (
+    MAX_EXPRESSIONS,
+    left_recursive_components,
+    remove_left_recursion,
+)
+from structag.grammar.properties import (
+    nullability,
+    nullable_nodes,
+    productive_nodes,
+    reachable_nodes,
+)
 from structag.grammar.rewriter import Rewriter, compact
 
+_ATOMS = (Literal, Chars, Bytes)
 
-def simplify_grammar(grammar: Grammar) -> Grammar:
+
+def simplify_grammar(grammar: Grammar, max_expressions: int = MAX_EXPRESSIONS) -> Grammar:
     """`grammar` in the form that the native core needs; the same object if it has that form.
 
     Raises:
+        LimitError: more than `max_expressions` once left recursion is removed.
         GrammarError: `grammar-empty`, the grammar derives nothing; `grammar-operand`, a member of
             an unordered or counted list derives the empty sequence, or a token budget stands where
             it would have to be made non-empty.
     """
+    if _is_simple(grammar):
+        return grammar
     simple = _drop_unproductive(grammar)
     for step in (_remove_nullable_repeats, remove_left_recursion):
-        following = step(simple)
+        following = step(simple, max_expressions)
         if following is not simple:
             simple = _drop_unproductive(following)
     if simple is grammar and simple.rules:
@@ -85,10 +105,70 @@ def _nullable_operands(node: Node, nullable: bytearray) -> list[Ref]:
             return []
 
 
+# -- the quick answer
+
+
+def _is_simple(grammar: Grammar) -> bool:
+    """Whether one pass can tell that there is nothing to do; "no" may be wrong.
+
+    The pass takes rules for non-nullable and unproductive.  If with that every body comes out
+    non-nullable and productive, no rule is nullable and all are productive; if moreover no body
+    begins with a rule, none is left-recursive.
+    """
+    nodes = grammar.nodes
+    nullable, productive, begins = (bytearray(len(nodes)) for _ in range(3))
+    for ref, node in enumerate(nodes):
+        if isinstance(node, _ATOMS):
+            productive[ref] = 1
+        elif isinstance(node, Seq):
+            nullable[ref] = productive[ref] = 1
+            for part in node.parts:
+                if nullable[ref] and begins[part]:
+                    begins[ref] = 1
+                if not nullable[part]:
+                    nullable[ref] = 0
+                if not productive[part]:
+                    productive[ref] = 0
+        elif isinstance(node, Alt):
+            for part in node.parts:
+                if nullable[part]:
+                    nullable[ref] = 1
+                if productive[part]:
+                    productive[ref] = 1
+                if begins[part]:
+                    begins[ref] = 1
+        elif isinstance(node, Repeat):
+            child = node.child
+            if nullable[child]:
+                return False
+            begins[ref], nullable[ref] = begins[child], node.min == 0
+            productive[ref] = productive[child] or node.min == 0
+        elif isinstance(node, Mark):
+            child = node.child
+            nullable[ref], productive[ref] = nullable[child], productive[child]
+            begins[ref] = begins[child]
+        elif isinstance(node, Rule):
+            begins[ref] = 1
+        elif isinstance(node, Scan | Unordered | Tally):
+            refs = children(node)
+            if _nullable_operands(node, nullable) or any(type(nodes[i]) is Empty for i in refs):
+                return False
+            nullable[ref] = nullability(nodes, node, nullable)
+            productive[ref] = nullable[ref] or all(productive[part] for part in refs)
+            begins[ref] = not isinstance(node, Scan) and any(begins[part] for part in refs)
+        elif not isinstance(node, Empty):
+            nullable[ref] = nullability(nodes, node, nullable)
+            productive[ref] = 1
+    if type(nodes[grammar.root]) is Empty:
+        return False
+    bodies = [body for _, body in grammar.rules]
+    return all(productive[ref] and not nullable[ref] and not begins[ref] for ref in bodies)
+
+
 # -- nullable repeats
 
 
-def _remove_nullable_repeats(grammar: Grammar) -> Grammar:
+def _remove_nullable_repeats(grammar: Grammar, max_expressions: int) -> Grammar:
     nullable = nullable_nodes(grammar)
     lists = (Repeat, Unordered, Tally)
     concerned = [
@@ -103,7 +183,7 @@ def _remove_nullable_repeats(grammar: Grammar) -> Grammar:
             expected="members of at least one byte or token",
         )
     counts = [node.count for node in grammar.nodes if isinstance(node, Erase)]
-    rewriter = Rewriter(max(counts, default=0))
+    rewriter = Rewriter(max_expressions, max(counts, default=0))
     copies: list[Ref] = []
     rules = _copied_rules(grammar, rewriter, nullable, copies)
     for node in grammar.nodes:

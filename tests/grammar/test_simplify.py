@@ -12,7 +12,7 @@ from support.reference_matcher import accepts
 from support.small_languages import RandomGrammar, language
 from support.strategies import GrammarSample, byte_strings, grammars
 
-from structag.errors import GrammarError
+from structag.errors import GrammarError, LimitError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar, Ref, Repeat, Rule, Seq
 from structag.grammar.simplify import check_preconditions, simplify_grammar
@@ -253,7 +253,7 @@ def test_assertions_decide_whether_a_pattern_is_nullable() -> None:
     ]
 
 
-@pytest.mark.parametrize("rounds", [20_000])
+@pytest.mark.parametrize("rounds", [5_000])
 def test_depth_is_no_problem(rounds: int) -> None:
     b = GrammarBuilder()
     rule = b.rule("s")
@@ -282,3 +282,17 @@ def test_levels_of_operators_grow_linearly() -> None:
         return len([node for node in simple.nodes if not isinstance(node, Rule)])
 
     assert size(40) < 2.2 * size(20)
+
+
+def test_a_component_that_would_grow_too_much_is_a_limit_error() -> None:
+    def bodies(b: GrammarBuilder, r: list[Ref]) -> list[Ref]:
+        return [
+            b.alt(*(b.seq(rule, rule) for rule in r), b.literal(b"%d" % i)) for i in range(len(r))
+        ]
+
+    grammar = with_rules([f"r{i}" for i in range(20)], bodies)
+    check_preconditions(simplify_grammar(grammar))
+    with pytest.raises(LimitError, match="once left recursion is removed") as caught:
+        simplify_grammar(grammar, max_expressions=1_000)
+
+    assert caught.value.setting == "max_expressions"
