@@ -228,6 +228,9 @@ def joined(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
 def _both_numbers(a: NumberFacts, b: NumberFacts) -> NumberFacts | None:
     if a.is_integer is not None and b.is_integer is not None and a.is_integer != b.is_integer:
         return None
+    factors, not_factors = joined(a.factors, b.factors), joined(a.not_factors, b.not_factors)
+    if any(divides(other, factor) for other in not_factors for factor in factors):
+        return None
     low, low_open = _higher(a.low, a.low_open, b.low, b.low_open, 1)
     high, high_open = _higher(a.high, a.high_open, b.high, b.high_open, -1)
     both = NumberFacts(
@@ -236,10 +239,10 @@ def _both_numbers(a: NumberFacts, b: NumberFacts) -> NumberFacts | None:
         high,
         high_open,
         b.is_integer if a.is_integer is None else a.is_integer,
-        joined(a.factors, b.factors),
+        _without_implied(factors, False),
         _common(a.values, b.values),
         a.banned | b.banned,
-        joined(a.not_factors, b.not_factors),
+        _without_implied(not_factors, True),
     )
     if both.values is not None:
         kept = frozenset(value for value in both.values if number_fits(value, both))
@@ -247,6 +250,20 @@ def _both_numbers(a: NumberFacts, b: NumberFacts) -> NumberFacts | None:
     if low is None or high is None or low < high:
         return both
     return None if low > high or low_open or high_open else both
+
+
+def _without_implied(factors: tuple[Decimal, ...], negated: bool) -> tuple[Decimal, ...]:
+    """Only the factors that say something: 15 says 3, and not 3 says not 15."""
+    if len(factors) < 2:
+        return factors
+    return tuple(
+        one
+        for one in factors
+        if not any(
+            other != one and (divides(other, one) if negated else divides(one, other))
+            for other in factors
+        )
+    )
 
 
 def _higher(

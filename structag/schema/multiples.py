@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from structag.schema.numbers import Numbers
 
 MAX_MULTIPLES = 5000
+MAX_RULES = 20_000
 ONE = Decimal(1)
 
 
@@ -152,17 +153,19 @@ class _Remainders:
     def _rules(self, skip: int, with_zero: bool) -> Ref:
         """Magnitudes of over `skip` digits before the point."""
         builder, modulus = self.builder, self.modulus
-        if modulus * (skip + 1) > MAX_MULTIPLES:
+        self.numbers.rule_count += modulus * (skip + 1)
+        if modulus * (skip + 1) > MAX_MULTIPLES or self.numbers.rule_count > MAX_RULES:
             raise FactorError
         layers = skip + 1  # layer i: behind i + 1 digits
+        digits = [builder.literal(b"%d" % d) for d in range(10)]
         name = f"multiple-{modulus}-{self.places}"
         rules = [[builder.rule(f"{name}-{i}-{r}") for r in range(modulus)] for i in range(layers)]
         for i, layer in enumerate(rules):
             following = rules[min(i + 1, skip)]
             for r, rule in enumerate(layer):
                 options = [
-                    builder.seq(builder.literal(b"%d" % d), following[(10 * r + d) % modulus])
-                    for d in range(10)
+                    builder.seq(digit, following[(10 * r + d) % modulus])
+                    for d, digit in enumerate(digits)
                 ]
                 if i == skip:
                     options.append(self._end(r))

@@ -24,6 +24,7 @@ class Numbers:
     def __init__(self, builder: GrammarBuilder, integer_decimals: bool = False) -> None:
         self.builder = builder
         self.integer_decimals = integer_decimals
+        self.rule_count = 0  # rules that follow remainders
         self.digits = digits = Digits(builder)
         self.minus = builder.optional(builder.literal(b"-"))
         self.exponent_sign = builder.bytes(b"eE")
