@@ -14,7 +14,10 @@ constexpr std::uint32_t kMaxRegularDepth = 1000;  // bounds the recursion in der
 template <class Visit>
 void ForEachPart(const ExprPool& pool, const Expr& e, Visit visit) {
   switch (e.kind) {
-    case Kind::kSeq: visit(ExprId{e.a}); visit(ExprId{e.b}); break;
+    case Kind::kSeq:
+      visit(ExprId{e.a});
+      visit(ExprId{e.b});
+      break;
     case Kind::kAlt:
     case Kind::kAnd:
       for (std::uint32_t id : pool.lists()[ListId{e.a}]) visit(ExprId{id});
@@ -71,7 +74,8 @@ void ForEachLeftCorner(const ExprPool& pool, const Expr& e, Visit visit) {
   ForEachPart(pool, e, visit);
 }
 
-// Sets a flag to its least fixed point: evaluates everything once, then whatever a change may touch.
+// Sets a flag to its least fixed point: evaluates everything once, then whatever a change may
+// touch.
 template <class Evaluate, class Flag>
 void SetLeastFixedPoint(ExprPool& pool, Meter& meter, Evaluate evaluate, Flag flag) {
   const std::size_t count = pool.size();

@@ -66,11 +66,8 @@ void ApplyBlocksPortable(Lane* logits, const int32_t* words, size_t block_count,
                          Lane infinity) noexcept {
   for (size_t block = 0; block < block_count; ++block) {
     switch (Classify(words)) {
-      case BlockKind::kFull:
-        break;
-      case BlockKind::kEmpty:
-        std::fill_n(logits, kBlockLanes, infinity);
-        break;
+      case BlockKind::kFull: break;
+      case BlockKind::kEmpty: std::fill_n(logits, kBlockLanes, infinity); break;
       case BlockKind::kMixed:
         for (size_t i = 0; i < kBlockWords; ++i) {
           BlendWord(logits + i * kWordBits, static_cast<uint32_t>(words[i]), kWordBits, infinity);
@@ -134,8 +131,7 @@ __attribute__((target("avx2"))) void ApplyBlocksAvx2(Lane* logits, const int32_t
   }
   for (size_t block = 0; block < block_count; ++block) {
     switch (Classify(words)) {
-      case BlockKind::kFull:
-        break;
+      case BlockKind::kFull: break;
       case BlockKind::kEmpty: {
         auto* place = reinterpret_cast<__m256i*>(logits);
         for (size_t i = 0; i < kBlockLanes * sizeof(Lane) / kVectorBytes; ++i) {
@@ -205,8 +201,8 @@ void ApplyRows(const LogitRows& logits, const MaskRows& masks,
 }
 
 bool RowsOverlap(const LogitRows& logits) noexcept {
-  const auto distance = static_cast<size_t>(logits.row_stride < 0 ? -logits.row_stride
-                                                                  : logits.row_stride);
+  const auto distance =
+      static_cast<size_t>(logits.row_stride < 0 ? -logits.row_stride : logits.row_stride);
   return logits.row_count > 1 && distance < logits.width;
 }
 
@@ -235,8 +231,8 @@ std::optional<ApplyMismatch> CheckApply(const LogitRows& logits, const MaskRows&
     return std::nullopt;
   }
   for (const int64_t row : *rows) {
-    for (const auto& [name, count] : {std::pair{"logits", logits.row_count},
-                                      std::pair{"bitmask", masks.row_count}}) {
+    for (const auto& [name, count] :
+         {std::pair{"logits", logits.row_count}, std::pair{"bitmask", masks.row_count}}) {
       if (row < 0 || static_cast<uint64_t>(row) >= count) {
         return ApplyMismatch{"row index " + std::to_string(row) + " is out of range",
                              "0 <= index < " + std::to_string(count) + ", the rows of the " + name};
@@ -249,15 +245,9 @@ std::optional<ApplyMismatch> CheckApply(const LogitRows& logits, const MaskRows&
 void ApplyTokenBitmask(const LogitRows& logits, const MaskRows& masks,
                        std::optional<std::span<const int64_t>> rows, ApplyKernel kernel) noexcept {
   switch (logits.type) {
-    case LogitType::kFloat16:
-      ApplyRows(logits, masks, rows, kFloat16Infinity, kernel);
-      break;
-    case LogitType::kBFloat16:
-      ApplyRows(logits, masks, rows, kBFloat16Infinity, kernel);
-      break;
-    case LogitType::kFloat32:
-      ApplyRows(logits, masks, rows, kFloat32Infinity, kernel);
-      break;
+    case LogitType::kFloat16: ApplyRows(logits, masks, rows, kFloat16Infinity, kernel); break;
+    case LogitType::kBFloat16: ApplyRows(logits, masks, rows, kBFloat16Infinity, kernel); break;
+    case LogitType::kFloat32: ApplyRows(logits, masks, rows, kFloat32Infinity, kernel); break;
   }
 }
 

@@ -49,15 +49,27 @@ void TranslateLimit(const std::exception_ptr& pointer, void*) {
     const char* what = "";
     const char* setting = "";
     switch (e.limit()) {
-      case Limit::kWork: what = "work in one call"; setting = "max_work"; break;
-      case Limit::kMemory: what = "memory of one grammar"; setting = "max_memory_bytes"; break;
-      case Limit::kExpressions: what = "size of a grammar"; setting = "max_expressions"; break;
-      case Limit::kNesting: what = "nesting of a grammar"; setting = "max_nesting"; break;
+      case Limit::kWork:
+        what = "work in one call";
+        setting = "max_work";
+        break;
+      case Limit::kMemory:
+        what = "memory of one grammar";
+        setting = "max_memory_bytes";
+        break;
+      case Limit::kExpressions:
+        what = "size of a grammar";
+        setting = "max_expressions";
+        break;
+      case Limit::kNesting:
+        what = "nesting of a grammar";
+        setting = "max_nesting";
+        break;
     }
     const std::string message = std::string("the limit on ") + what + " was reached";
-    nb::object error = Errors("LimitError")(message, nb::arg("limit") = what,
-                                            nb::arg("value") = e.value(),
-                                            nb::arg("setting") = setting);
+    nb::object error =
+        Errors("LimitError")(message, nb::arg("limit") = what, nb::arg("value") = e.value(),
+                             nb::arg("setting") = setting);
     PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
   } catch (const BadProgram& e) {
     nb::object error = Errors("GrammarError")(e.what(), nb::arg("code") = "grammar-operand");
@@ -112,8 +124,8 @@ bool FillMask(Matcher& matcher, const Bitmask& bitmask, std::int64_t index) {
     RaiseCode("MatcherError", "bitmask-shape", "the row index is out of range",
               "0 <= index < rows of the bitmask");
   }
-  auto* data = reinterpret_cast<std::uint32_t*>(bitmask.data()) +
-               static_cast<std::size_t>(index) * width;
+  auto* data =
+      reinterpret_cast<std::uint32_t*>(bitmask.data()) + static_cast<std::size_t>(index) * width;
   const nb::gil_scoped_release release;
   return matcher.FillMask({data, width});
 }
@@ -178,8 +190,9 @@ void BindMatcher(nb::module_& m) {
       .def("fill_mask", &FillMask, nb::arg("bitmask"), nb::arg("index"))
       .def("rollback", &Rollback, nb::arg("count"))
       .def("reset", &Matcher::Reset)
-      .def("fork", [](const Matcher& self) { return new Matcher(self); },
-           nb::rv_policy::take_ownership)
+      .def(
+          "fork", [](const Matcher& self) { return new Matcher(self); },
+          nb::rv_policy::take_ownership)
       .def("is_complete", &Matcher::IsComplete)
       .def("is_terminated", &Matcher::IsTerminated)
       .def("history_size", &Matcher::HistorySize)
@@ -216,8 +229,9 @@ NB_MODULE(_core, m) {
   structag::bind_apply(m);
   m.def("set_accelerated", &structag::Engine::SetAccelerated, nb::arg("is_accelerated"),
         "For tests: whether engines made from now on take short cuts to the same masks.");
-  m.def("fail_after",
-        [](std::optional<std::int64_t> charges) { structag::Meter::FailAfter(charges.value_or(-1)); },
-        nb::arg("charges").none(),
-        "Fault injection for tests: the n-th unit of work on this thread fails; None turns it off.");
+  m.def(
+      "fail_after",
+      [](std::optional<std::int64_t> charges) { structag::Meter::FailAfter(charges.value_or(-1)); },
+      nb::arg("charges").none(),
+      "Fault injection for tests: the n-th unit of work on this thread fails; None turns it off.");
 }

@@ -45,25 +45,13 @@ std::optional<LogitType> LogitTypeOf(nb::dlpack::dtype type) noexcept {
 std::string TypeName(nb::dlpack::dtype type) {
   std::string kind;
   switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
-    case nb::dlpack::dtype_code::Int:
-      kind = "int";
-      break;
-    case nb::dlpack::dtype_code::UInt:
-      kind = "uint";
-      break;
-    case nb::dlpack::dtype_code::Float:
-      kind = "float";
-      break;
-    case nb::dlpack::dtype_code::Bfloat:
-      kind = "bfloat";
-      break;
-    case nb::dlpack::dtype_code::Complex:
-      kind = "complex";
-      break;
-    case nb::dlpack::dtype_code::Bool:
-      return "`bool`";
-    default:
-      return "of an unknown type";
+    case nb::dlpack::dtype_code::Int: kind = "int"; break;
+    case nb::dlpack::dtype_code::UInt: kind = "uint"; break;
+    case nb::dlpack::dtype_code::Float: kind = "float"; break;
+    case nb::dlpack::dtype_code::Bfloat: kind = "bfloat"; break;
+    case nb::dlpack::dtype_code::Complex: kind = "complex"; break;
+    case nb::dlpack::dtype_code::Bool: return "`bool`";
+    default: return "of an unknown type";
   }
   return "`" + kind + std::to_string(type.bits) + "`";
 }
@@ -73,8 +61,7 @@ std::string TypeName(nb::dlpack::dtype type) {
 template <typename Array>
 Mismatch CheckLayout(const Array& array, const std::string& name, size_t element_bytes) {
   if (array.device_type() != nb::device::cpu::value) {
-    return std::pair{"the memory of the " + name + " is on another device",
-                     std::string("`cpu`")};
+    return std::pair{"the memory of the " + name + " is on another device", std::string("`cpu`")};
   }
   if (array.ndim() != 1 && array.ndim() != 2) {
     return std::pair{std::to_string(array.ndim()) + " dimensions in the " + name,
@@ -82,9 +69,9 @@ Mismatch CheckLayout(const Array& array, const std::string& name, size_t element
   }
   const size_t last = array.ndim() - 1;
   if (array.size() > 0 && array.shape(last) > 1 && array.stride(last) != 1) {
-    return std::pair{"the last dimension of the " + name + " has stride " +
-                         std::to_string(array.stride(last)),
-                     std::string("1 (contiguous rows)")};
+    return std::pair{
+        "the last dimension of the " + name + " has stride " + std::to_string(array.stride(last)),
+        std::string("1 (contiguous rows)")};
   }
   if (reinterpret_cast<uintptr_t>(array.data()) % element_bytes != 0) {
     return std::pair{"the memory of the " + name + " is not aligned",
@@ -111,9 +98,9 @@ Mismatch ApplyTokenBitmaskToArrays(const nb::ndarray<>& logits, const nb::ndarra
   }
   const bool is_batch = logits.ndim() == 2;
   const bool is_mask_batch = bitmask.ndim() == 2;
-  const LogitRows logit_rows{
-      logits.data(), *type, is_batch ? logits.shape(0) : 1, logits.shape(logits.ndim() - 1),
-      is_batch ? static_cast<ptrdiff_t>(logits.stride(0)) : 0};
+  const LogitRows logit_rows{logits.data(), *type, is_batch ? logits.shape(0) : 1,
+                             logits.shape(logits.ndim() - 1),
+                             is_batch ? static_cast<ptrdiff_t>(logits.stride(0)) : 0};
   const MaskRows mask_rows{static_cast<const int32_t*>(bitmask.data()),
                            is_mask_batch ? bitmask.shape(0) : 1, bitmask.shape(bitmask.ndim() - 1),
                            is_mask_batch ? static_cast<ptrdiff_t>(bitmask.stride(0)) : 0};

@@ -23,7 +23,9 @@ struct ByteSet {
     for (std::size_t i = 0; i < 4; ++i) any |= words[i] & other.words[i];
     return any != 0;
   }
-  constexpr bool IsEmpty() const noexcept { return (words[0] | words[1] | words[2] | words[3]) == 0; }
+  constexpr bool IsEmpty() const noexcept {
+    return (words[0] | words[1] | words[2] | words[3]) == 0;
+  }
   constexpr int Count() const noexcept {
     int n = 0;
     for (std::uint64_t w : words) n += std::popcount(w);

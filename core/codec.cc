@@ -1,7 +1,7 @@
 #include "codec.h"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace structag {

@@ -1,7 +1,8 @@
 // The codecs of Encoded: deterministic transducers from raw bytes to decoded text.
 //
 // A state is one word.  At rest (kCodecRest) a raw byte may stand for itself; inside an escape the
-// state holds what has been read of it.  See structag/grammar/expressions.py for what is encoded how.
+// state holds what has been read of it.  See structag/grammar/expressions.py for what is encoded
+// how.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ inline constexpr CodecState kCodecRest = 0;
 
 struct CodecMove {
   enum class Kind { kReject, kSilent, kByte, kCharacter } kind;
-  CodecState next;           // except for kReject
-  std::uint32_t output;      // the raw byte, or the scalar value of a finished escape
+  CodecState next;       // except for kReject
+  std::uint32_t output;  // the raw byte, or the scalar value of a finished escape
 };
 
 CodecMove CodecStep(Codec codec, CodecState state, std::uint8_t byte) noexcept;

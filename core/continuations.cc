@@ -37,7 +37,8 @@ ContinuationId ContinuationPool::Intern(std::vector<std::uint32_t>& frames, bool
   }
   if (frames.size() > 2) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted;
-    for (std::size_t i = 0; i < frames.size(); i += 2) sorted.emplace_back(frames[i], frames[i + 1]);
+    for (std::size_t i = 0; i < frames.size(); i += 2)
+      sorted.emplace_back(frames[i], frames[i + 1]);
     std::sort(sorted.begin(), sorted.end());
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       frames[2 * i] = sorted[i].first;
@@ -123,14 +124,13 @@ ContinuationId ContinuationPool::Unite(ContinuationId a, ContinuationId b) {
   return known(a, b);
 }
 
-// Rebuilds the graph from `id` on, budgets changed by change(count) -> count or -1 to drop the frame.
+// Rebuilds the graph from `id` on, budgets changed by change(count) -> count or -1 to drop the
+// frame.
 template <class Change>
 ContinuationId ContinuationPool::Rewrite(ContinuationId id, Memo& memo, std::uint32_t salt,
                                          Change change) {
   const auto key = [&](ContinuationId c) { return std::uint64_t{salt} << 32 | Raw(c); };
-  const auto known = [&](ContinuationId c) -> const std::uint32_t* {
-    return memo.Get(key(c));
-  };
+  const auto known = [&](ContinuationId c) -> const std::uint32_t* { return memo.Get(key(c)); };
   std::vector<ContinuationId> stack{id};
   std::vector<std::uint32_t> frames;
   while (!stack.empty()) {

@@ -246,9 +246,8 @@ std::vector<std::uint8_t> Deriver::Representatives(ExprId id) const {
   AddSignature(id, signature.data(), possible, 0);
   std::vector<std::uint8_t> bytes;
   possible.ForEach([&](std::uint8_t b) { bytes.push_back(b); });
-  std::stable_sort(bytes.begin(), bytes.end(), [&](std::uint8_t a, std::uint8_t b) {
-    return signature[a] < signature[b];
-  });
+  std::stable_sort(bytes.begin(), bytes.end(),
+                   [&](std::uint8_t a, std::uint8_t b) { return signature[a] < signature[b]; });
   const auto same = [&](std::uint8_t a, std::uint8_t b) { return signature[a] == signature[b]; };
   bytes.erase(std::unique(bytes.begin(), bytes.end(), same), bytes.end());
   std::sort(bytes.begin(), bytes.end());

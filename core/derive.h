@@ -1,8 +1,8 @@
 // Derivatives of regular expressions: what is left of one after a byte (or an assertion mark).
 //
-// Antimirov's partial derivatives where it can (an Alt of linear residuals), whole derivatives under
-// And, Not, Encoded and Erase.  V. Antimirov, "Partial derivatives of regular expressions and finite
-// automaton constructions", TCS 155 (1996).  Memoised for everything but the smallest kinds.
+// Antimirov's partial derivatives where it can (an Alt of linear residuals), whole derivatives
+// under And, Not, Encoded and Erase.  V. Antimirov, "Partial derivatives of regular expressions and
+// finite automaton constructions", TCS 155 (1996).  Memoised for everything but the smallest kinds.
 #pragma once
 
 #include <cstdint>

@@ -18,6 +18,7 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std
   FindNeededBytes();
   AnalyzeGrammar(exprs_, deriver_, liveness_, meter_);
   start_ = states_.Start(root);
+  states_.CheckMemory();
 }
 
 void Engine::FindNeededBytes() {
@@ -84,11 +85,13 @@ bool Engine::HasToken(StateId state) {
     const bool any = std::ranges::any_of(*edge.ids, [](std::uint32_t w) { return w != 0; });
     if (any && LeavesBudgets(edge.next)) return true;
   }
-  return WalkTokens(state, [&](std::span<const TokenId>, StateId next) { return LeavesBudgets(next); });
+  return WalkTokens(state,
+                    [&](std::span<const TokenId>, StateId next) { return LeavesBudgets(next); });
 }
 
 // Whether some tokens lead out of every budget's region before the budget is used up.  Only inside
-// of a character that is a question, so this calls itself three times at the most (kMostWalkLevels).
+// of a character that is a question, so this calls itself three times at the most
+// (kMostWalkLevels).
 bool Engine::LeavesBudgets(StateId state) {
   if (state == StatePool::kDead) return false;
   if (states_.LeavesRegions(state)) return true;
@@ -188,6 +191,7 @@ void Engine::AddSummarized(const Summary& summary, ContinuationId next, std::uin
 const std::uint32_t* Engine::Mask(StateId state) {
   const std::uint32_t key = Raw(states_.ClipForMask(state));
   if (const auto found = masks_.find(key); found != masks_.end()) return found->second.get();
+  states_.CheckMemory();
   const std::size_t words = vocabulary_->MaskWords();
   auto bits = std::make_unique<std::uint32_t[]>(words);
   FillMask(StateId{key}, bits.get());
@@ -203,10 +207,13 @@ const std::uint32_t* Engine::Mask(StateId state) {
 Engine::Stats Engine::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const std::size_t mask_bytes = masks_.size() * vocabulary_->MaskWords() * sizeof(std::uint32_t);
-  return {exprs_.size(), states_.size(), masks_.size(), summarizer_.built(), summarizer_.reused(),
+  return {exprs_.size(),
+          states_.size(),
+          masks_.size(),
+          summarizer_.built(),
+          summarizer_.reused(),
           exprs_.MemoryBytes() + deriver_.MemoryBytes() + liveness_.MemoryBytes() +
-              states_.MemoryBytes() + viable_.Bytes() + mask_bytes +
-              summarizer_.MemoryBytes()};
+              states_.MemoryBytes() + viable_.Bytes() + mask_bytes + summarizer_.MemoryBytes()};
 }
 
 }  // namespace structag

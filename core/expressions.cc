@@ -53,10 +53,8 @@ bool ExprPool::IsHead(ExprId id) const noexcept {
     case Kind::kNoOccurrence:
     case Kind::kScan:
     case Kind::kErase:
-    case Kind::kTokens:
-      return true;
-    default:
-      return false;
+    case Kind::kTokens: return true;
+    default: return false;
   }
 }
 
@@ -91,7 +89,10 @@ void ExprPool::Describe(Expr& e) const {
   const auto text = [](const Expr& m) { return m.is_text; };
   const auto unmarked = [](const Expr& m) { return !m.has_marks; };
   switch (e.kind) {
-    case Kind::kEmpty: e.productive = false; e.is_text = true; break;
+    case Kind::kEmpty:
+      e.productive = false;
+      e.is_text = true;
+      break;
     case Kind::kEpsilon: e.is_text = true; break;
     case Kind::kBytes: {
       ByteSet high;
@@ -140,13 +141,19 @@ void ExprPool::Describe(Expr& e) const {
       e.plain = false;
       e.is_text = at(e.a).is_text;  // an escape lies between characters
       break;
-    case Kind::kNoOccurrence: e.plain = false; e.is_text = e.c == kUtf8Start; break;
+    case Kind::kNoOccurrence:
+      e.plain = false;
+      e.is_text = e.c == kUtf8Start;
+      break;
     case Kind::kErase: e.plain = false; break;
     case Kind::kAssertion:
       e.plain = false;
       e.has_marks = true;
       break;
-    default: e.regular = false; e.plain = false; break;
+    default:
+      e.regular = false;
+      e.plain = false;
+      break;
   }
   e.nullable = EvaluateNullable(e);
   if (!e.regular && sealed_) e.productive = EvaluateProductive(e);
@@ -364,7 +371,8 @@ ExprId ExprPool::MakeAnd(std::vector<std::uint32_t> operands) {
   if (!operands.empty() && ExprId{operands[0]} == kEmpty) return kEmpty;
   for (std::uint32_t id : operands) {
     if (ExprId{id} != kEpsilon) continue;
-    const bool all = std::ranges::all_of(operands, [&](std::uint32_t o) { return exprs_[o].nullable; });
+    const bool all =
+        std::ranges::all_of(operands, [&](std::uint32_t o) { return exprs_[o].nullable; });
     return all ? kEpsilon : kEmpty;
   }
   if (operands.size() > 1) {  // all text restricts nothing that is text
@@ -445,7 +453,9 @@ std::span<const std::uint32_t> ExprPool::Factored(ExprId alt) {
     std::size_t common = first.size();
     for (std::uint32_t id : group) {
       const std::string_view text = LiteralText(literal_of(id));
-      const auto [end, _] = std::mismatch(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(std::min(common, text.size())), text.begin());
+      const auto [end, _] = std::mismatch(
+          first.begin(), first.begin() + static_cast<std::ptrdiff_t>(std::min(common, text.size())),
+          text.begin());
       common = static_cast<std::size_t>(end - first.begin());
     }
     std::vector<std::uint32_t> rests;

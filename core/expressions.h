@@ -1,4 +1,5 @@
-// The interned expressions of one grammar and their residuals (what is left of one after some input).
+// The interned expressions of one grammar and their residuals (what is left of one after some
+// input).
 //
 // An expression is a kind and three words.  Equal ones have one id.  The grammar's own expressions
 // come first; the matcher adds residuals.  structag/grammar/expressions.py defines what each means;
@@ -64,13 +65,13 @@ struct Expr {
 };
 
 struct ScanTable {
-  SearchAutomaton search;            // the triggers, then the excludes
-  std::vector<ExprId> cases;         // by trigger
+  SearchAutomaton search;     // the triggers, then the excludes
+  std::vector<ExprId> cases;  // by trigger
 };
 struct UnorderedTable {
   std::vector<ExprId> members;
   std::vector<bool> required;
-  ExprId rest;                       // kEmpty: none
+  ExprId rest;  // kEmpty: none
   ExprId separator;
 };
 struct TallyTable {
@@ -79,7 +80,7 @@ struct TallyTable {
 };
 struct TokenSet {
   bool negated;
-  std::vector<TokenId> ids;          // sorted
+  std::vector<TokenId> ids;  // sorted
 };
 
 class ExprPool {

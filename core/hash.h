@@ -25,7 +25,8 @@ inline std::uint64_t HashWords(std::span<const std::uint32_t> words) noexcept {
 // Finds the id of an equal entry of a table that the owner keeps, or makes room for a new one.
 class InternIndex {
  public:
-  // Returns the slot of the entry for which same(id) holds, or an empty slot to be set by the caller.
+  // Returns the slot of the entry for which same(id) holds, or an empty slot to be set by the
+  // caller.
   template <class Same>
   std::uint32_t* Find(std::uint64_t hash, Same same) {
     if (used_ * 4 >= slots_.size() * 3) Grow();

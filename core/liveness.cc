@@ -84,7 +84,47 @@ bool Liveness::IsScanHit(const Expr& from, ExprId residual) const {
                              [&](std::uint32_t id) { return pool_[ExprId{id}].productive; });
 }
 
+ExprId Liveness::Relax(ExprId id) {
+  constexpr std::uint32_t kLarge = 32;
+  const Expr e = pool_[id];
+  if (e.plain && e.kind != Kind::kRepeat && e.kind != Kind::kSeq && e.kind != Kind::kAlt) return id;
+  if (const std::uint32_t* known = relaxed_.Get(Raw(id))) return ExprId{*known};
+  ExprId result = id;
+  const auto members = [&] {
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t member : pool_.Members(id)) out.push_back(Raw(Relax(ExprId{member})));
+    return out;
+  };
+  switch (e.kind) {
+    case Kind::kRepeat: {
+      const bool is_large = e.b > kLarge || (e.c != kUnbounded && e.c > kLarge);
+      result = pool_.MakeRepeat(Relax(ExprId{e.a}), is_large ? std::min(e.b, 1u) : e.b,
+                                is_large ? kUnbounded : e.c);
+      break;
+    }
+    case Kind::kSeq: {
+      std::vector<ExprId> parts;
+      for (; pool_[id].kind == Kind::kSeq; id = ExprId{pool_[id].b}) {
+        parts.push_back(Relax(ExprId{pool_[id].a}));
+      }
+      ExprId seq = Relax(id);
+      for (; !parts.empty(); parts.pop_back()) seq = pool_.MakeSeq(parts.back(), seq);
+      return seq;
+    }
+    case Kind::kAlt: result = pool_.MakeAlt(members()); break;
+    case Kind::kAnd: result = pool_.MakeAnd(members()); break;
+    case Kind::kEncoded: result = pool_.MakeEncoded(Relax(ExprId{e.a}), e.b, Codec{e.c}); break;
+    default: break;  // under Not a larger operand means a smaller language
+  }
+  relaxed_.Set(Raw(id), Raw(result));
+  return result;
+}
+
 bool Liveness::Search(ExprId start) {
+  if (const ExprId relaxed = Relax(start); relaxed != start && !IsLive(relaxed)) {
+    known_.Set(Raw(start), 0);
+    return false;
+  }
   struct Node {
     ExprId id;
     std::uint32_t parent;

@@ -1,10 +1,10 @@
 // Whether a residual still has a completion.  Dead residuals are dropped before they enter a state,
 // so that every state a matcher can be in leads to an end.
 //
-// Sums and products of live parts are live; under And, Not, NoOccurrence, Erase and Scan the reachable
-// residuals are searched, the ones that look nearest to an end first.  A hit marks the path that led
-// to it as live, an exhausted search marks everything it saw as dead.  Never guesses: a search that
-// runs out of work is a LimitReached.
+// Sums and products of live parts are live; under And, Not, NoOccurrence, Erase and Scan the
+// reachable residuals are searched, the ones that look nearest to an end first.  A hit marks the
+// path that led to it as live, an exhausted search marks everything it saw as dead.  Never guesses:
+// a search that runs out of work is a LimitReached.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,14 @@ class Liveness {
   bool IsPendingLive(const Expr& encoded);
   bool CanSpell(ExprId child, const Utf8Sequence& sequence, std::uint32_t at);
   bool Search(ExprId start);
+  // A superset of `id`'s language with its large counts lifted: if that is empty, so is `id`.
+  ExprId Relax(ExprId id);
 
   ExprPool& pool_;
   Deriver& deriver_;
   Meter& meter_;
   Memo known_;  // 1: live, 0: dead
+  Memo relaxed_;
 };
 
 }  // namespace structag

@@ -1,4 +1,5 @@
-// The state of one generation.  Used by one thread at a time; matchers of one grammar are independent.
+// The state of one generation.  Used by one thread at a time; matchers of one grammar are
+// independent.
 #pragma once
 
 #include <cstdint>

@@ -61,8 +61,8 @@ const SearchAutomaton::Edge* SearchAutomaton::FindEdge(State state,
   const Node& node = nodes_[state];
   const Edge* first = edges_.data() + node.first_edge;
   const Edge* last = first + node.edge_count;
-  const Edge* found = std::lower_bound(
-      first, last, byte, [](const Edge& e, std::uint8_t b) { return e.byte < b; });
+  const Edge* found =
+      std::lower_bound(first, last, byte, [](const Edge& e, std::uint8_t b) { return e.byte < b; });
   return found != last && found->byte == byte ? found : nullptr;
 }
 

@@ -5,7 +5,8 @@
 namespace structag {
 namespace {
 
-// A token that begins inside a region needs one of its budget, the rest of a character at most three.
+// A token that begins inside a region needs one of its budget, the rest of a character at most
+// three.
 constexpr std::uint32_t kClippedBudget = 4;
 
 }  // namespace
@@ -131,9 +132,8 @@ void StatePool::Expand(ExprId id, ContinuationId next) {
     case Kind::kRepeat:
       if (exprs_.IsHead(id)) break;
       if (e.b == 0) Pop(next);
-      return Add(ExprId{e.a},
-                 push(exprs_.MakeRepeat(ExprId{e.a}, e.b == 0 ? 0 : e.b - 1,
-                                        e.c == kUnbounded ? kUnbounded : e.c - 1)));
+      return Add(ExprId{e.a}, push(exprs_.MakeRepeat(ExprId{e.a}, e.b == 0 ? 0 : e.b - 1,
+                                                     e.c == kUnbounded ? kUnbounded : e.c - 1)));
     case Kind::kUnordered: return ExpandUnordered(e, next);
     case Kind::kTally: return ExpandTally(e, next);
     default: break;
@@ -227,7 +227,7 @@ StateId StatePool::Step(StateId state, std::uint8_t byte) {
   }
   if (state == kDead) return kDead;
   meter_.Charge(1);
-  CheckMemory();
+  if (states_.size() % 256 == 0) CheckMemory();
   Open();
   const std::size_t count = TermCount(state);
   for (std::size_t i = 0; i < count; ++i) {
@@ -248,7 +248,6 @@ StateId StatePool::Step(StateId state, std::uint8_t byte) {
 }
 
 void StatePool::CheckMemory() const {
-  if (states_.size() % 256 != 0) return;
   const std::uint64_t most = meter_.limits().max_memory_bytes;
   if (MemoryBytes() + exprs_.MemoryBytes() > most) throw LimitReached(Limit::kMemory, most);
 }
@@ -380,8 +379,8 @@ bool StatePool::LeavesRegions(StateId state) const {
 }
 
 std::size_t StatePool::MemoryBytes() const noexcept {
-  return lists_.Bytes() + states_.Bytes() + blocks_.Bytes() + index_.Bytes() + advanced_.Bytes() + entered_.Bytes() +
-         continuations_.MemoryBytes();
+  return lists_.Bytes() + states_.Bytes() + blocks_.Bytes() + index_.Bytes() + advanced_.Bytes() +
+         entered_.Bytes() + continuations_.MemoryBytes();
 }
 
 }  // namespace structag

@@ -71,6 +71,8 @@ class StatePool {
     return {ExprId{words[2 * i]}, ContinuationId{words[2 * i + 1]}};
   }
   std::size_t size() const noexcept { return states_.size(); }
+  // Throws LimitReached if the grammar holds more than its limit.
+  void CheckMemory() const;
   std::size_t MemoryBytes() const noexcept;
 
  private:
@@ -99,7 +101,6 @@ class StatePool {
   StateId Close();
   StateId Intern(std::vector<std::uint32_t>& terms, bool complete);
   ExprId Advance(ExprId head, std::uint8_t byte);
-  void CheckMemory() const;
   const std::vector<std::uint32_t>& TokenBits(std::uint32_t token_set);
 
   ExprPool& exprs_;

@@ -7,7 +7,7 @@
 namespace structag {
 namespace {
 
-constexpr std::uint32_t kNarrowNodes = 4000;   // walking fewer nodes than this needs no summary
+constexpr std::uint32_t kNarrowNodes = 4000;  // walking fewer nodes than this needs no summary
 constexpr std::size_t kFewExits = 4096;
 constexpr std::size_t kLongestForm = 4096;
 
@@ -53,8 +53,8 @@ class Summarizer::Automaton {
   // The case that follows if this state has left a kScan, otherwise kEmpty.
   ExprId Landing(std::uint32_t state) const noexcept {
     const ExprId id = rows_[state].id;
-    const bool has_left = owner_.pool_[rows_[start_].id].kind == Kind::kScan &&
-                          owner_.pool_[id].kind != Kind::kScan;
+    const bool has_left =
+        owner_.pool_[rows_[start_].id].kind == Kind::kScan && owner_.pool_[id].kind != Kind::kScan;
     return has_left ? id : ExprPool::kEmpty;
   }
   bool IsNullable(std::uint32_t state) const noexcept { return rows_[state].nullable; }
@@ -81,7 +81,8 @@ class Summarizer::Automaton {
     std::array<std::uint32_t, 256> next;
   };
   std::uint32_t Add(ExprId id) {
-    const auto [place, is_new] = index_.try_emplace(Raw(id), static_cast<std::uint32_t>(rows_.size()));
+    const auto [place, is_new] =
+        index_.try_emplace(Raw(id), static_cast<std::uint32_t>(rows_.size()));
     if (is_new) {
       rows_.push_back({id, owner_.pool_[id].nullable, false, {}, {}});
       rows_.back().next.fill(id == ExprPool::kEmpty ? kDead : kUnknown);

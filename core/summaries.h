@@ -22,7 +22,7 @@
 namespace structag {
 
 struct Summary {
-  std::vector<std::uint32_t> inside;     // bitset of the tokens that stay inside the unit
+  std::vector<std::uint32_t> inside;  // bitset of the tokens that stay inside the unit
   // Trie nodes whose byte may be the first one after the unit, if what follows takes it: a bitset
   // over the trie, and a list when there are few.
   std::vector<std::uint32_t> exits;

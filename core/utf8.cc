@@ -5,7 +5,8 @@
 namespace structag {
 namespace {
 
-// States: 1–3 = that many continuation bytes to come; 4 after E0, 5 after ED, 6 after F0, 7 after F4.
+// States: 1–3 = that many continuation bytes to come; 4 after E0, 5 after ED, 6 after F0, 7 after
+// F4.
 constexpr Utf8State StepFrom(Utf8State state, unsigned b) {
   const auto between = [b](unsigned low, unsigned high) { return b >= low && b <= high; };
   switch (state) {

@@ -10,7 +10,7 @@
 namespace structag {
 
 using Utf8State = std::uint32_t;
-inline constexpr Utf8State kUtf8Start = 0;   // between characters: the accepting state
+inline constexpr Utf8State kUtf8Start = 0;  // between characters: the accepting state
 inline constexpr Utf8State kUtf8Reject = 8;
 inline constexpr Utf8State kUtf8StateCount = 8;
 

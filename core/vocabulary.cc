@@ -63,7 +63,8 @@ void Vocabulary::BuildTrie() {
       missing_.words[b >> 6] &= ~(std::uint64_t{1} << (b & 63));
     }
     if (i == 0 || bytes != previous) {
-      const auto shared = std::mismatch(previous.begin(), previous.end(), bytes.begin(), bytes.end());
+      const auto shared =
+          std::mismatch(previous.begin(), previous.end(), bytes.begin(), bytes.end());
       const std::size_t common = static_cast<std::size_t>(shared.first - previous.begin());
       while (path.size() > common) {
         trie_[path.back()].subtree_end = static_cast<std::uint32_t>(trie_.size());
@@ -72,7 +73,8 @@ void Vocabulary::BuildTrie() {
       for (std::size_t d = common; d < bytes.size(); ++d) {
         path.push_back(static_cast<std::uint32_t>(trie_.size()));
         trie_.push_back({0, static_cast<std::uint32_t>(trie_tokens_.size()), 0,
-                         static_cast<std::uint32_t>(d + 1), static_cast<std::uint8_t>(bytes[d]), 0});
+                         static_cast<std::uint32_t>(d + 1), static_cast<std::uint8_t>(bytes[d]),
+                         0});
       }
       for (std::uint32_t node : path) {
         const std::size_t below = std::min<std::size_t>(bytes.size() - trie_[node].depth, 255);
@@ -85,7 +87,8 @@ void Vocabulary::BuildTrie() {
     trie_tokens_.push_back(order[i]);
     ++trie_[path.back()].token_count;
   }
-  for (std::uint32_t node : path) trie_[node].subtree_end = static_cast<std::uint32_t>(trie_.size());
+  for (std::uint32_t node : path)
+    trie_[node].subtree_end = static_cast<std::uint32_t>(trie_.size());
 }
 
 std::vector<std::uint32_t> Vocabulary::Resolve(const TokenSet& set) const {

@@ -27,12 +27,12 @@ enum class TokenKind : std::uint8_t {
 
 // The trie in preorder: a node's subtree is the run of nodes after it.
 struct TrieNode {
-  std::uint32_t subtree_end;   // index after the last node below this one
-  std::uint32_t first_token;   // into Vocabulary::NodeTokens; the tokens that end here
+  std::uint32_t subtree_end;  // index after the last node below this one
+  std::uint32_t first_token;  // into Vocabulary::NodeTokens; the tokens that end here
   std::uint32_t token_count;
-  std::uint32_t depth;         // bytes from the root, at least 1
+  std::uint32_t depth;  // bytes from the root, at least 1
   std::uint8_t byte;
-  std::uint8_t height;         // bytes of the longest way down from here, at most 255
+  std::uint8_t height;  // bytes of the longest way down from here, at most 255
 };
 
 class Vocabulary {

@@ -21,12 +21,9 @@ void Check(bool holds, const char* claim, int line) {
 
 uint32_t InfinityBits(LogitType type) {
   switch (type) {
-    case LogitType::kFloat16:
-      return 0xFC00;
-    case LogitType::kBFloat16:
-      return 0xFF80;
-    case LogitType::kFloat32:
-      break;
+    case LogitType::kFloat16: return 0xFC00;
+    case LogitType::kBFloat16: return 0xFF80;
+    case LogitType::kFloat32: break;
   }
   return 0xFF800000;
 }
@@ -46,18 +43,12 @@ int32_t MaskWord(Pattern pattern, std::mt19937& random) {
   const auto bits = static_cast<int32_t>(random());
   const auto one = static_cast<int32_t>(1U << (random() % 32));
   switch (pattern) {
-    case Pattern::kEmpty:
-      return 0;
-    case Pattern::kFull:
-      return -1;
-    case Pattern::kSparse:
-      return random() % 8 == 0 ? one : 0;
-    case Pattern::kDense:
-      return random() % 8 == 0 ? ~one : -1;
-    case Pattern::kHalf:
-      return bits;
-    case Pattern::kRagged:
-      break;
+    case Pattern::kEmpty: return 0;
+    case Pattern::kFull: return -1;
+    case Pattern::kSparse: return random() % 8 == 0 ? one : 0;
+    case Pattern::kDense: return random() % 8 == 0 ? ~one : -1;
+    case Pattern::kHalf: return bits;
+    case Pattern::kRagged: break;
   }
   const auto choice = random() % 3;
   return choice == 0 ? 0 : choice == 1 ? -1 : bits;
@@ -96,8 +87,7 @@ void TestAgainstReference(LogitType type, ApplyKernel kernel, Pattern pattern, S
     }
   }
   const LogitRows logit_rows{logits.data(), type, 3, shape.width, static_cast<ptrdiff_t>(stride)};
-  const MaskRows mask_rows{masks.data(), 3, shape.word_count,
-                           static_cast<ptrdiff_t>(mask_stride)};
+  const MaskRows mask_rows{masks.data(), 3, shape.word_count, static_cast<ptrdiff_t>(mask_stride)};
   CHECK(!CheckApply(logit_rows, mask_rows, rows).has_value());
   ApplyTokenBitmask(logit_rows, mask_rows, rows, kernel);
   CHECK(logits == expected);
@@ -110,8 +100,8 @@ void TestAllKernels() {
   }
   for (const auto kernel : kernels) {
     for (const auto type : {LogitType::kFloat16, LogitType::kBFloat16, LogitType::kFloat32}) {
-      for (const auto pattern : {Pattern::kEmpty, Pattern::kFull, Pattern::kSparse,
-                                 Pattern::kDense, Pattern::kHalf, Pattern::kRagged}) {
+      for (const auto pattern : {Pattern::kEmpty, Pattern::kFull, Pattern::kSparse, Pattern::kDense,
+                                 Pattern::kHalf, Pattern::kRagged}) {
         for (const size_t width : {0, 1, 31, 32, 33, 127, 128, 129, 160, 500, 1000, 4097}) {
           const size_t exact = (width + 31) / 32;
           for (const size_t word_count : {exact, exact + 1, exact / 2, size_t{0}}) {

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(claim)                                                                  \
-  do {                                                                                \
-    if (!(claim)) {                                                                   \
-      std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #claim);      \
-      std::exit(1);                                                                   \
-    }                                                                                 \
+#define CHECK(claim)                                                             \
+  do {                                                                           \
+    if (!(claim)) {                                                              \
+      std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #claim); \
+      std::exit(1);                                                              \
+    }                                                                            \
   } while (false)

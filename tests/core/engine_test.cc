@@ -31,11 +31,11 @@ std::span<const std::uint8_t> Span(std::string_view text) {
 
 // value ::= "a" | "[" value "]"
 std::shared_ptr<Engine> Brackets(const Limits& limits) {
-  const std::vector<std::int32_t> program{1, 6, 1, 1,  // six nodes, one rule, root is node 1
-                                          3, 2, 0, 1,  // 0: "a"
-                                          8, 1, 0,     // 1: value
-                                          3, 2, 1, 1,  // 2: "["
-                                          3, 2, 2, 1,  // 3: "]"
+  const std::vector<std::int32_t> program{1, 6, 1, 1,     // six nodes, one rule, root is node 1
+                                          3, 2, 0, 1,     // 0: "a"
+                                          8, 1, 0,        // 1: value
+                                          3, 2, 1, 1,     // 2: "["
+                                          3, 2, 2, 1,     // 3: "]"
                                           5, 3, 2, 1, 3,  // 4: "[" value "]"
                                           6, 2, 0, 4,     // 5: the body
                                           5};
@@ -90,7 +90,8 @@ void TestDamagedProgramsAreRefused() {
       } catch (const LimitReached&) {
       }
     }
-    const std::vector<std::int32_t> cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::vector<std::int32_t> cut(good.begin(),
+                                        good.begin() + static_cast<std::ptrdiff_t>(i));
     bool refused = false;
     try {
       const Engine engine(ByteVocabulary(), cut, "a", Limits{});

@@ -9,7 +9,8 @@ namespace {
 
 bool IsValid(const std::uint8_t* bytes, std::uint32_t size) {
   Utf8State state = kUtf8Start;
-  for (std::uint32_t i = 0; i < size && state != kUtf8Reject; ++i) state = Utf8Step(state, bytes[i]);
+  for (std::uint32_t i = 0; i < size && state != kUtf8Reject; ++i)
+    state = Utf8Step(state, bytes[i]);
   return state == kUtf8Start;
 }
 
@@ -40,7 +41,7 @@ void TestAsManyTwoByteStringsAreValidAsThereAreOfThem() {
 }
 
 void TestSequencesSpellExactlyTheRange() {
-  const std::uint32_t edges[] = {0,      1,      0x7F,   0x80,    0x7FF,   0x800,   0xFFF,
+  const std::uint32_t edges[] = {0,      1,      0x7F,   0x80,   0x7FF,   0x800,   0xFFF,
                                  0x1000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF, 0x10FFFF};
   for (std::uint32_t low : edges) {
     for (std::uint32_t high : edges) {
@@ -48,7 +49,8 @@ void TestSequencesSpellExactlyTheRange() {
       std::uint64_t count = 0;
       for (const Utf8Sequence& s : Utf8Sequences(low, high)) {
         std::uint64_t product = 1;
-        for (std::uint32_t i = 0; i < s.size; ++i) product *= s.ranges[i].high - s.ranges[i].low + 1u;
+        for (std::uint32_t i = 0; i < s.size; ++i)
+          product *= s.ranges[i].high - s.ranges[i].low + 1u;
         count += product;
       }
       const std::uint64_t surrogates = low <= 0xD7FF && high >= 0xE000 ? 0x800 : 0;
