@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from structag._core import Engine, make_engine
 from structag.errors import FormatError, GrammarError, VocabularyError
+from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar
+from structag.grammar.fingerprint import fingerprint
 from structag.grammar.pack import pack_grammar
 from structag.grammar.simplify import simplify_grammar
 from structag.limits import Limits
@@ -45,9 +47,7 @@ class CompiledGrammar:
 
     @property
     def fingerprint(self) -> str:
-        """A name for the language, the same in every process: equal structure, equal fingerprint."""
-        from structag.grammar.fingerprint import fingerprint
-
+        """A name for the language by its structure, the same in every process."""
         return fingerprint(self.grammar)
 
     def ebnf(self) -> str:
@@ -128,9 +128,7 @@ class Compiler:
         key = _key("schema", schema, options)
         return self._compile(
             key,
-            lambda b: lower_schema(
-                read_schema(schema, self.limits), b, parsed, limits=self.limits
-            ),
+            lambda b: lower_schema(read_schema(schema, self.limits), b, parsed, limits=self.limits),
         )
 
     def compile_regex(self, pattern: str) -> CompiledGrammar:
@@ -226,8 +224,6 @@ class Compiler:
             held -= sum(map(len, key)) + oldest.memory_bytes
 
     def _build(self, grammar: Grammar) -> CompiledGrammar:
-        from structag.grammar.bind import bind_vocabulary
-
         bound = bind_vocabulary(grammar, self.vocabulary.control_tokens)
         program, text = pack_grammar(simplify_grammar(bound))
         native = make_engine(

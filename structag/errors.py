@@ -1,4 +1,4 @@
-"""The error tree: every refusal is a typed error that says where, what was expected, and how to mend it.
+"""The error tree: a refusal is a typed error that says where, what was expected, how to mend it.
 
 A rejected token or text is not an error (`Matcher.accept_token` returns ``False``); an error
 means that an input, a limit or a call was wrong.  `CODES` is the complete list of codes; each has
@@ -29,7 +29,7 @@ CODES: dict[str, str] = {
     "schema-keyword": "The keyword is valid, but not supported here.",
     # regular expressions and grammar texts
     "regex-syntax": "The pattern is not a regular expression (ECMA-262).",
-    "regex-feature": "The pattern uses a feature that no automaton can honour, or that is not supported.",
+    "regex-feature": "The pattern uses a feature that is not supported, or that no automaton has.",
     "grammar-syntax": "A grammar text does not parse.",
     # the grammar
     "grammar-undefined": "A rule is used but never defined.",

@@ -46,9 +46,10 @@ class Matcher:
         """Write which tokens may come next into row `index` of `bitmask`.
 
         `bitmask` is int32[rows, ceil(vocabulary size / 32)] (or one such row), C-contiguous on the
-        CPU, of any framework that speaks DLPack or the buffer protocol; bit *i* of word *w* is token
-        32*w + i, 1 = allowed; words beyond the vocabulary are cleared.  Returns False if every
-        token is allowed, so that nothing needs to be applied.  A state seen before costs a copy.
+        CPU, of any framework that speaks DLPack or the buffer protocol; bit *i* of word *w* is
+        token 32*w + i, 1 = allowed; words beyond the vocabulary are cleared.  Returns False if
+        every token is allowed, so that nothing needs to be applied.  A state seen before costs a
+        copy.
 
         Raises:
             MatcherError: `bitmask-shape`.

@@ -6,13 +6,12 @@ matcher clears those when it fills a row.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 from structag.errors import MatcherError
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
     from numpy.typing import NDArray
 
@@ -51,6 +50,8 @@ def allocate_token_bitmask(
     _check_count("vocab_size", vocab_size, least=1)
     shape = (batch, -(-vocab_size // _WORD_BITS))
     if framework == "numpy":
+        import numpy as np  # half of the time that importing this package would take
+
         return np.full(shape, _ALL_ALLOWED, dtype=np.int32)
     if framework == "torch":
         import torch
@@ -77,7 +78,7 @@ def reset_token_bitmask(bitmask: NDArray[np.int32] | torch.Tensor) -> None:
 
 
 def _check_count(name: str, value: int, *, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or value < least:
         raise MatcherError(
             f"`{name}` is `{value!r:.60}`", code="bitmask-shape", expected=f"an integer >= {least}"
         )

@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from structag.grammar.builder import rebuild
 from structag.grammar.expressions import (
     Alt,
     Erase,
@@ -41,6 +40,7 @@ from structag.grammar.expressions import (
 )
 from structag.grammar.properties import nullable_nodes, reachable_nodes
 from structag.grammar.rewriter import Rewriter
+from structag.grammar.transplant import rebuild
 from structag.limits import Limits
 
 MAX_EXPRESSIONS = Limits().max_expressions

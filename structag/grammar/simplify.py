@@ -16,7 +16,7 @@ A grammar that satisfies this already is returned as it is, mostly after one pas
 from __future__ import annotations
 
 from structag.errors import GrammarError
-from structag.grammar.builder import GrammarBuilder, rebuild
+from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import (
     Alt,
     Bytes,
@@ -48,6 +48,7 @@ from structag.grammar.properties import (
     reachable_nodes,
 )
 from structag.grammar.rewriter import Rewriter, compact
+from structag.grammar.transplant import rebuild
 
 _ATOMS = (Literal, Chars, Bytes)
 

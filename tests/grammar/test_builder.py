@@ -12,7 +12,7 @@ from support.reference_matcher import accepts
 from support.strategies import GrammarSample, byte_strings, grammars
 
 from structag.errors import GrammarError
-from structag.grammar.builder import MAX_COUNT, GrammarBuilder, extend, normalize_ranges
+from structag.grammar.builder import MAX_COUNT, GrammarBuilder, normalize_ranges
 from structag.grammar.expressions import (
     Alt,
     And,
@@ -28,6 +28,7 @@ from structag.grammar.expressions import (
     with_children,
 )
 from structag.grammar.fingerprint import fingerprint
+from structag.grammar.transplant import extend
 
 
 def test_equal_expressions_are_one() -> None:

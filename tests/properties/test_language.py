@@ -123,7 +123,8 @@ def test_spellings_under_a_codec(data: st.DataObject, codec: str, sample: Gramma
 
 def encoded(codec: str, sample: GrammarSample) -> GrammarSample:
     """The whole of a regular `sample` under `codec`."""
-    from structag.grammar.builder import GrammarBuilder, extend
+    from structag.grammar.builder import GrammarBuilder
+    from structag.grammar.transplant import extend
 
     builder = GrammarBuilder()
     root = builder.encoded(codec, extend(builder, sample.grammar))

@@ -80,13 +80,12 @@ class TokenTable(NamedTuple):
         """Whether `token` is a control token."""
         return token in self.control
 
-    def readings(self, token: int) -> Iterator[Symbols]:
+    def readings(self, token: int) -> list[Symbols]:
         """The ways to read `token`: its bytes, unless it is a control token; its id."""
         content = self.contents[token]
-        if content and not self.is_id(token):
-            yield (content[0] | STARTS, *content[1:])
-        if content or self.is_id(token):
-            yield (-1 - token,)
+        if self.is_id(token):
+            return [(-1 - token,)]
+        return [(content[0] | STARTS, *content[1:]), (-1 - token,)] if content else []
 
 
 class Suffix:
@@ -118,6 +117,11 @@ class ReferenceMatcher:
         self._suffixes: dict[Symbols, Suffix] = {}
         self._erasers: dict[Ref, Eraser] = {}
         self._depends = _rule_dependent(grammar)
+        self._named: set[int] = set()
+        for node in self.nodes:
+            if isinstance(node, Tokens):
+                every = range(len(self.token_table.contents))
+                self._named.update(every if node.negated else node.ids)
 
     def accepts(self, data: bytes) -> bool:
         """Whether the text input `data` belongs to the language."""
@@ -125,11 +129,17 @@ class ReferenceMatcher:
 
     def accepts_tokens(self, token_ids: Sequence[int]) -> bool:
         """Whether some reading of the tokens belongs to the language."""
-        choices = [list(self.token_table.readings(token)) for token in token_ids]
+        choices = [self._useful_readings(token) for token in token_ids]
         return any(
             self.derives(self.grammar.root, tuple(itertools.chain(*reading)))
             for reading in itertools.product(*choices)
         )
+
+    def _useful_readings(self, token: int) -> list[Symbols]:
+        """The readings of `token`, without an id that no expression names and no marker holds."""
+        readings = self.token_table.readings(token)
+        by_id = token in self._named or self.token_table.is_id(token)
+        return readings if by_id else readings[:1]
 
     def derives(self, ref: Ref, symbols: Symbols) -> bool:
         """Whether exactly `symbols` belongs to expression `ref`."""
