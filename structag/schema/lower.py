@@ -27,7 +27,7 @@ from structag.schema.multiples import FactorError
 from structag.schema.numbers import Numbers
 from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
-from structag.schema.strings import decoded, quoted
+from structag.schema.strings import decoded, quoted, spelled
 
 MAX_DEPTH = 20
 """Goals lowered inside each other before one is put off."""
@@ -214,10 +214,13 @@ class Lowering:
 
     def member(self, name: str, goal: Goal) -> Ref:
         """A member with a fixed name."""
-        return self.free_member(self.builder.literal(name.encode()), goal)
+        key = spelled(self.builder, self.builder.literal(name.encode()))
+        return self._member(key, goal)
 
     def free_member(self, keys: Ref, goal: Goal) -> Ref:
         """A member with any name out of `keys` (decoded)."""
-        builder = self.builder
+        return self._member(self.builder.encoded("json", keys), goal)
+
+    def _member(self, key: Ref, goal: Goal) -> Ref:
         value = self.value(goal)
-        return builder.seq(self.quote, builder.encoded("json", keys), self.after_key, value)
+        return self.builder.seq(self.quote, key, self.after_key, value)

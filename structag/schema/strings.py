@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from structag.grammar.builder import MAX_COUNT, GrammarBuilder
-from structag.grammar.expressions import Ref
+from structag.grammar.expressions import Alt, Literal, Ref
 from structag.schema.facts import Forms, StringFacts
 from structag.text.membership import UndecidedError, belongs
 
 if TYPE_CHECKING:
     from structag.schema.expand import Expander
 
+_PLAIN = re.compile(rb"[ !#-\[\]-~]*")
 
 def quoted(builder: GrammarBuilder, text: Ref) -> Ref:
-    """The JSON strings whose value is in `text`."""
+    """The JSON strings whose value is in `text`; fixed texts as `spelled` has them."""
     quote = builder.literal(b'"')
-    return builder.seq(quote, builder.encoded("json", text), quote)
+    node = builder.node(text)
+    fixed: list[Ref] = []
+    open_: list[Ref] = []
+    for part in node.parts if isinstance(node, Alt) else (text,):
+        (fixed if isinstance(builder.node(part), Literal) else open_).append(part)
+    words = [builder.seq(quote, spelled(builder, ref), quote) for ref in fixed]
+    if not open_:
+        return builder.alt(*words)
+    rest = builder.seq(quote, builder.encoded("json", builder.alt(*open_)), quote)
+    return builder.alt(*words, rest)
+
+
+def spelled(builder: GrammarBuilder, literal: Ref) -> Ref:
+    """How the text of a `Literal` stands in a JSON string.
+
+    Printable ASCII stands for itself: nobody writes a known name with escapes, and a model that
+    may do so loses its way.  Everything else may be spelled in any way, since writers differ in
+    what they escape.
+    """
+    node = builder.node(literal)
+    if isinstance(node, Literal) and _PLAIN.fullmatch(node.data):
+        return literal
+    return builder.encoded("json", literal)
 
 
 def decoded(builder: GrammarBuilder, facts: StringFacts) -> Ref:
