@@ -36,7 +36,7 @@ from structag.vocabulary import Vocabulary
 
 BYTE_LEVEL = Compiler(Vocabulary.byte_level(), limits=LIMITS)
 STEPS = 6
-SEQUENCES = 700
+SEQUENCES = 400
 """How many token sequences are tried in each example, about."""
 
 

@@ -170,6 +170,7 @@ class _Writer:
         self.builder = GrammarBuilder()
         self.rules: list[Ref] = []
         self.marks = 0  # how many assertion marks are in scope
+        self.is_erasing = False  # no codec inside: front ends put `Erase` inside `Encoded`
 
     def pick(self, *names: str) -> str:
         return self.draw(st.sampled_from(names))
@@ -210,7 +211,7 @@ class _Writer:
         if depth == 0 or self.size(0, 5) == 0:
             return self.leaf()
         kinds = ["seq", "seq", "alt", "alt", "repeat", "repeat", "and", "and", "not", "mark"]
-        kinds += ["no-occurrence", "encoded", "encoded"]
+        kinds += ["no-occurrence"] if self.is_erasing else ["no-occurrence", "encoded", "encoded"]
         kinds += ["assertion", "assertion", "transparent"] if self.marks else ["erase"]
         match self.pick(*kinds):
             case "seq":
@@ -218,8 +219,8 @@ class _Writer:
             case "alt":
                 return b.alt(*(self.regular(depth - 1) for _ in range(self.size(2, 3))))
             case "repeat":
-                # a counted mark would be counted one by one by the reference
-                low, high = self.draw(st.sampled_from(COUNTS[:-2] if self.marks else COUNTS))
+                # the reference counts marks one by one
+                low, high = self.draw(st.sampled_from(COUNTS[:-2] if self.is_erasing else COUNTS))
                 return b.repeat(self.regular(depth - 1), low, high)
             case "and":
                 return self.both(depth - 1)
@@ -262,6 +263,12 @@ class _Writer:
 
     def erase(self, depth: int) -> Ref:
         """Random marks, or an assertion as the front ends write it."""
+        was_erasing, self.is_erasing = self.is_erasing, True
+        ref = self.erased(depth)
+        self.is_erasing = was_erasing
+        return ref
+
+    def erased(self, depth: int) -> Ref:
         b = self.builder
         count = self.size(1, 2)
         if self.pick("assert", "random") == "random":
