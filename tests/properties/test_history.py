@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support.engine import compile_or_none, compiler_of, mask_of, observe, properties
 from support.strategies import ALPHABETS, VocabularySample, grammars, texts, vocabularies
 
+from structag.compiler import CompiledGrammar
 from structag.matcher import Matcher
 
 OPERATIONS = ("accept", "accept", "accept", "try", "bytes", "rollback", "fork", "reset", "validate")
@@ -19,7 +20,7 @@ OPERATIONS = ("accept", "accept", "accept", "try", "bytes", "rollback", "fork", 
 class Driven:
     """A matcher, and the list of what it accepted (tokens, or byte strings) beside it."""
 
-    def __init__(self, compiled: object, vocabulary: VocabularySample) -> None:
+    def __init__(self, compiled: CompiledGrammar, vocabulary: VocabularySample) -> None:
         self.compiled = compiled
         self.vocabulary = vocabulary
         self.size = len(vocabulary.contents)

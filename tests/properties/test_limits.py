@@ -51,18 +51,15 @@ def calls(draw: st.DrawFn, size: int, alphabet: tuple[str, ...]) -> Callable[[Ma
     token = draw(st.integers(0, size - 1))
     ids = draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=3))
     string = draw(texts(alphabet, max_size=4))
-    return draw(
-        st.sampled_from(
-            [
-                lambda m: mask_of(m, size),
-                lambda m: m.accept_token(token),
-                lambda m: m.accept_bytes(string),
-                lambda m: m.validate_tokens(ids),
-                lambda m: m.find_jump_forward_string(),
-                lambda m: m.is_completed(),
-            ]
-        )
-    )
+    choices: list[Callable[[Matcher], Any]] = [
+        lambda m: mask_of(m, size),
+        lambda m: m.accept_token(token),
+        lambda m: m.accept_bytes(string),
+        lambda m: m.validate_tokens(ids),
+        lambda m: m.find_jump_forward_string(),
+        lambda m: m.is_completed(),
+    ]
+    return choices[draw(st.integers(0, len(choices) - 1))]
 
 
 @properties()

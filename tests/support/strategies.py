@@ -219,9 +219,10 @@ class _Writer:
             case "alt":
                 return b.alt(*(self.regular(depth - 1) for _ in range(self.size(2, 3))))
             case "repeat":
-                # the reference counts marks one by one
+                # large counts as in patterns: of characters, and not where marks are counted
                 low, high = self.draw(st.sampled_from(COUNTS[:-2] if self.is_erasing else COUNTS))
-                return b.repeat(self.regular(depth - 1), low, high)
+                is_large = high is not None and high > 5
+                return b.repeat(self.chars() if is_large else self.regular(depth - 1), low, high)
             case "and":
                 return self.both(depth - 1)
             case "not":
