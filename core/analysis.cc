@@ -49,6 +49,26 @@ void ForEachPart(const ExprPool& pool, const Expr& e, Visit visit) {
   }
 }
 
+// Which expressions a closure may meet: the root and what it is made of, but not the operands of
+// And, Not, Encoded and Erase, which live inside a unit.
+std::vector<bool> FindMet(const ExprPool& pool, ExprId root) {
+  std::vector<bool> met(pool.size());
+  std::vector<ExprId> stack{root};
+  while (!stack.empty()) {
+    const ExprId id = stack.back();
+    stack.pop_back();
+    if (met[Raw(id)]) continue;
+    met[Raw(id)] = true;
+    const Expr& e = pool[id];
+    if (e.kind == Kind::kAnd || e.kind == Kind::kNot || e.kind == Kind::kEncoded ||
+        e.kind == Kind::kErase) {
+      continue;
+    }
+    ForEachPart(pool, e, [&](ExprId part) { stack.push_back(part); });
+  }
+  return met;
+}
+
 // Calls visit(child) for what `e` may open with; kUnordered and kTally open with their members.
 template <class Visit>
 void ForEachLeftCorner(const ExprPool& pool, const Expr& e, Visit visit) {
@@ -170,8 +190,10 @@ void SetRanks(ExprPool& pool, Meter& meter, std::size_t count) {
 
 }  // namespace
 
-void AnalyzeGrammar(ExprPool& pool, Deriver& deriver, Liveness& liveness, Meter& meter) {
+void AnalyzeGrammar(ExprPool& pool, ExprId root, Deriver& deriver, Liveness& liveness,
+                    Meter& meter) {
   const std::size_t count = pool.size();
+  const std::vector<bool> met = FindMet(pool, root);
   SetLeastFixedPoint(
       pool, meter, [&](ExprId id) { return pool.EvaluateNullable(pool[id]); }, &Expr::nullable);
   CheckPromises(pool, count);
@@ -179,6 +201,7 @@ void AnalyzeGrammar(ExprPool& pool, Deriver& deriver, Liveness& liveness, Meter&
       pool, meter,
       [&](ExprId id) {
         const Expr& e = pool[id];
+        if (!met[Raw(id)]) return true;
         if (e.kind == Kind::kScan) {  // afresh each time: its cases are still being found out
           return Liveness(pool, deriver, meter).IsLive(id);
         }

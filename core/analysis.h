@@ -11,6 +11,7 @@ namespace structag {
 // Sets nullable, productive and rank of every expression in `pool` and seals it.  Throws BadProgram
 // where a rule is its own left corner, a repeat's child or a list's member is nullable, or regular
 // expressions are nested too deep.
-void AnalyzeGrammar(ExprPool& pool, Deriver& deriver, Liveness& liveness, Meter& meter);
+void AnalyzeGrammar(ExprPool& pool, ExprId root, Deriver& deriver, Liveness& liveness,
+                    Meter& meter);
 
 }  // namespace structag

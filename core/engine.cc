@@ -16,7 +16,7 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std
   path_.resize(kMostWalkLevels * (vocabulary_->max_depth() + std::size_t{1}));
   const ExprId root = ReadProgram(program, text, exprs_, deriver_, meter_);
   FindNeededBytes();
-  AnalyzeGrammar(exprs_, deriver_, liveness_, meter_);
+  AnalyzeGrammar(exprs_, root, deriver_, liveness_, meter_);
   start_ = states_.Start(root);
   states_.CheckMemory();
 }

@@ -113,11 +113,38 @@ ExprId Liveness::Relax(ExprId id) {
     }
     case Kind::kAlt: result = pool_.MakeAlt(members()); break;
     case Kind::kAnd: result = pool_.MakeAnd(members()); break;
+    case Kind::kErase: {
+      const ExprId child = Relax(ExprId{e.a});
+      result =
+          child == ExprId{e.a} ? id : pool_.MakeErase(deriver_.CloseUnderMarks(child, e.b), e.b);
+      break;
+    }
+    case Kind::kTransparent: result = pool_.MakeTransparent(Relax(ExprId{e.a})); break;
     case Kind::kEncoded: result = pool_.MakeEncoded(Relax(ExprId{e.a}), e.b, Codec{e.c}); break;
     default: break;  // under Not a larger operand means a smaller language
   }
   relaxed_.Set(Raw(id), Raw(result));
   return result;
+}
+
+bool Liveness::IsHopeless(ExprId id) {
+  const Expr e = pool_[id];
+  if (e.plain) return false;
+  const auto is_hopeless = [this](std::uint32_t part) { return IsHopeless(ExprId{part}); };
+  switch (e.kind) {
+    case Kind::kErase:
+    case Kind::kTransparent: return is_hopeless(e.a);
+    case Kind::kAlt: return std::ranges::all_of(pool_.Members(id), is_hopeless);
+    case Kind::kAnd: return std::ranges::any_of(pool_.Members(id), is_hopeless);
+    case Kind::kSeq: return is_hopeless(e.a);  // only the first part can be in an escape
+    case Kind::kEncoded: break;
+    default: return false;
+  }
+  if (e.b == kCodecRest) return false;
+  if (const std::uint32_t* known = hopeless_.Get(Raw(id))) return *known != 0;
+  const bool hopeless = !IsPendingLive(e);
+  hopeless_.Set(Raw(id), hopeless ? 1 : 0);
+  return hopeless;
 }
 
 bool Liveness::Search(ExprId start) {
@@ -165,6 +192,10 @@ bool Liveness::Search(ExprId start) {
         return mark_path(node);
       }
       if ((known && !*known) || seen.Get(Raw(next))) continue;
+      if (IsHopeless(next)) {
+        known_.Set(Raw(next), 0);
+        continue;
+      }
       if (r.kind == Kind::kAnd) {  // an operand that is dead by itself needs no search
         bool possible = true;
         for (std::uint32_t part : pool_.Members(next)) {

@@ -34,6 +34,9 @@ class Liveness {
   bool IsPendingLive(const Expr& encoded);
   bool CanSpell(ExprId child, const Utf8Sequence& sequence, std::uint32_t at);
   bool Search(ExprId start);
+  // Whether an escape begun inside of `id` can no longer stand for anything; a quick test that cuts
+  // short what Search would go through value by value.
+  bool IsHopeless(ExprId id);
   // A superset of `id`'s language with its large counts lifted: if that is empty, so is `id`.
   ExprId Relax(ExprId id);
 
@@ -42,6 +45,7 @@ class Liveness {
   Meter& meter_;
   Memo known_;  // 1: live, 0: dead
   Memo relaxed_;
+  Memo hopeless_;
 };
 
 }  // namespace structag

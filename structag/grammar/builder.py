@@ -240,6 +240,8 @@ class GrammarBuilder:
         unique = tuple(sorted(set(patterns)))
         for pattern in unique:
             _require_pattern(pattern)
+        if not unique:
+            return self.any_text
         return self._intern(NoOccurrence(unique), True, True, True)
 
     def erase(self, count: int, child: Ref) -> Ref:
@@ -405,7 +407,7 @@ class GrammarBuilder:
         node = self._nodes[ref]
         while isinstance(node, Mark):
             node = self._nodes[node.child]
-        if isinstance(node, NoOccurrence):
+        if isinstance(node, NoOccurrence) or node == Not(self.empty):
             return True
         return (
             isinstance(node, Repeat)

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, reject, settings
+from hypothesis import HealthCheck, event, reject, settings
 from support.strategies import GrammarSample, VocabularySample
 
 from structag.compiler import Compiler
-from structag.errors import GrammarError, VocabularyError
+from structag.errors import GrammarError, LimitError, VocabularyError
 from structag.grammar.expressions import Grammar
 from structag.limits import Limits
 from structag.matcher import Matcher
@@ -63,6 +63,10 @@ def compile_or_none(compiler: Compiler, grammar: Grammar) -> Any:
     """`grammar`, compiled, or None if it derives nothing at all or nothing that can be spelled."""
     try:
         return compiler.compile_grammar(grammar)
+    except LimitError as error:  # what cannot be decided within the limit is refused, never guessed
+        assert error.setting == "max_work"
+        event("over the limit on work")
+        reject()
     except (GrammarError, VocabularyError) as error:
         if error.code == "grammar-operand":  # a budget in a loop that need not consume
             reject()
