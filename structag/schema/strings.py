@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _PLAIN = re.compile(rb"[ !#-\[\]-~]*")
 
+
 def quoted(builder: GrammarBuilder, text: Ref) -> Ref:
     """The JSON strings whose value is in `text`; fixed texts as `spelled` has them."""
     quote = builder.literal(b'"')
