@@ -6,6 +6,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine.h"
@@ -99,16 +101,24 @@ void InitVocabulary(Vocabulary* self, const std::vector<nb::bytes>& token_bytes,
 
 std::shared_ptr<Engine> MakeEngine(std::shared_ptr<Vocabulary> vocabulary, const nb::bytes& program,
                                    const nb::bytes& text, std::uint64_t max_work,
-                                   std::uint64_t max_memory_bytes, std::uint64_t max_expressions) {
+                                   std::uint64_t max_memory_bytes, std::uint64_t max_expressions,
+                                   std::optional<std::pair<std::uint32_t, std::uint32_t>> forced,
+                                   bool is_accelerated) {
   std::vector<std::int32_t> words(program.size() / sizeof(std::int32_t));
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(std::int32_t));
   Limits limits;
   limits.max_work = max_work;
   limits.max_memory_bytes = max_memory_bytes;
   limits.max_expressions = max_expressions;
+  Acceleration acceleration;
+  acceleration.is_on = is_accelerated;
+  if (forced) {
+    acceleration.narrow_nodes = forced->first;
+    acceleration.few_exits = forced->second;
+  }
   const std::string_view view(text.c_str(), text.size());
   const nb::gil_scoped_release release;
-  return std::make_shared<Engine>(std::move(vocabulary), words, view, limits);
+  return std::make_shared<Engine>(std::move(vocabulary), words, view, limits, acceleration);
 }
 
 bool FillMask(Matcher& matcher, const Bitmask& bitmask, std::int64_t index) {
@@ -167,7 +177,9 @@ void BindEngine(nb::module_& m) {
         return out;
       });
   m.def("make_engine", &MakeEngine, nb::arg("vocabulary"), nb::arg("program"), nb::arg("text"),
-        nb::arg("max_work"), nb::arg("max_memory_bytes"), nb::arg("max_expressions"));
+        nb::arg("max_work"), nb::arg("max_memory_bytes"), nb::arg("max_expressions"),
+        nb::arg("forced") = nb::none(), nb::arg("is_accelerated") = true,
+        "The last two are for tests: (narrow_nodes, few_exits) of Acceleration, and its switch.");
 }
 
 void BindMatcher(nb::module_& m) {
@@ -227,8 +239,6 @@ NB_MODULE(_core, m) {
   structag::BindEngine(m);
   structag::BindMatcher(m);
   structag::bind_apply(m);
-  m.def("set_accelerated", &structag::Engine::SetAccelerated, nb::arg("is_accelerated"),
-        "For tests: whether engines made from now on take short cuts to the same masks.");
   m.def(
       "fail_after",
       [](std::optional<std::int64_t> charges) { structag::Meter::FailAfter(charges.value_or(-1)); },

@@ -5,14 +5,15 @@
 namespace structag {
 
 Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std::int32_t> program,
-               std::string_view text, const Limits& limits)
+               std::string_view text, const Limits& limits, const Acceleration& acceleration)
     : vocabulary_(std::move(vocabulary)),
+      acceleration_(acceleration),
       meter_(limits),
       exprs_(meter_),
       deriver_(exprs_, meter_),
       liveness_(exprs_, deriver_, meter_),
       states_(exprs_, deriver_, liveness_, *vocabulary_, meter_),
-      summarizer_(exprs_, liveness_, *vocabulary_, meter_) {
+      summarizer_(exprs_, liveness_, *vocabulary_, meter_, acceleration_) {
   path_.resize(kMostWalkLevels * (vocabulary_->max_depth() + std::size_t{1}));
   const ExprId root = ReadProgram(program, text, exprs_, deriver_, meter_);
   FindNeededBytes();
@@ -133,7 +134,7 @@ void Engine::FillMask(StateId state, std::uint32_t* bits) {
     for (std::size_t i = 0; i < edge.ids->size(); ++i) bits[i] |= (*edge.ids)[i];
   }
   // A summary knows nothing of budgets and of bytes that no token spells.
-  if (looks_ahead_ || states_.HasBudget(state) || !accelerated_) return AddWalk(state, bits);
+  if (looks_ahead_ || states_.HasBudget(state) || !acceleration_.is_on) return AddWalk(state, bits);
   std::vector<Term> narrow;
   for (std::size_t i = 0; i < states_.TermCount(state); ++i) {
     const Term term = states_.TermAt(state, i);

@@ -2,7 +2,6 @@
 // on any threads; every public call takes the grammar's mutex.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -25,7 +24,7 @@ class Engine {
  public:
   // Throws BadProgram and LimitReached.  An empty language makes start() kDead.
   Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std::int32_t> program,
-         std::string_view text, const Limits& limits);
+         std::string_view text, const Limits& limits, const Acceleration& acceleration = {});
 
   const Vocabulary& vocabulary() const noexcept { return *vocabulary_; }
   StateId start() const noexcept { return start_; }
@@ -57,9 +56,6 @@ class Engine {
   // Whether an output can go on (or end) from `state`, token by token.
   bool IsViable(StateId state);
 
-  // For tests: engines made from now on use summaries, or walk the whole trie for every mask.
-  static void SetAccelerated(bool is_accelerated) noexcept { is_accelerated_ = is_accelerated; }
-
   struct Stats {
     std::size_t expressions, states, masks, summaries_built, summaries_reused, memory_bytes;
   };
@@ -80,6 +76,7 @@ class Engine {
   void AddSummarized(const Summary& summary, ContinuationId next, std::uint32_t* bits);
 
   std::shared_ptr<const Vocabulary> vocabulary_;
+  Acceleration acceleration_;
   Meter meter_;
   ExprPool exprs_;
   Deriver deriver_;
@@ -93,8 +90,6 @@ class Engine {
   static constexpr std::size_t kMostWalkLevels = 8;
   std::vector<StateId> path_;  // of each walk in progress, by depth
   std::size_t walk_level_ = 0;
-  bool accelerated_ = is_accelerated_;
-  static inline std::atomic<bool> is_accelerated_ = true;
   std::unordered_map<std::uint32_t, std::unique_ptr<std::uint32_t[]>> masks_;
   std::deque<std::uint32_t> mask_order_;  // oldest first
   mutable std::mutex mutex_;

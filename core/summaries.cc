@@ -7,8 +7,6 @@
 namespace structag {
 namespace {
 
-constexpr std::uint32_t kNarrowNodes = 4000;  // walking fewer nodes than this needs no summary
-constexpr std::size_t kFewExits = 4096;
 constexpr std::size_t kLongestForm = 4096;
 
 }  // namespace
@@ -139,7 +137,7 @@ bool Summarizer::IsNarrow(Automaton& automaton) {
       i = node.subtree_end;
       continue;
     }
-    if (++entered > kNarrowNodes) return false;
+    if (++entered > acceleration_.narrow_nodes) return false;
     if (automaton.Landing(state) != ExprPool::kEmpty) {
       i = node.subtree_end;
       continue;
@@ -158,10 +156,10 @@ void SetBit(std::vector<std::uint32_t>& bits, std::size_t i, bool value) {
 }
 
 // Lists the exits if they are few enough to be walked one by one.
-void ListExits(Summary& summary) {
+void ListExits(Summary& summary, std::size_t few) {
   std::size_t count = 0;
   for (std::uint32_t word : summary.exits) count += static_cast<std::size_t>(std::popcount(word));
-  summary.few = count <= kFewExits;
+  summary.few = count <= few;
   summary.exit_list.clear();
   if (!summary.few) return;
   for (std::size_t w = 0; w < summary.exits.size(); ++w) {
@@ -203,7 +201,7 @@ std::shared_ptr<const Summary> Summarizer::Build(Automaton& automaton) {
     path[node.depth] = state;
     ++i;
   }
-  ListExits(*summary);
+  ListExits(*summary, acceleration_.few_exits);
   return summary;
 }
 
@@ -237,7 +235,7 @@ std::shared_ptr<const Summary> Summarizer::BuildFrom(const Summary& known, Autom
     path[node.depth] = {state, base_state, automaton.IsNullable(state)};
     ++i;
   }
-  ListExits(*summary);
+  ListExits(*summary, acceleration_.few_exits);
   return summary;
 }
 

@@ -21,6 +21,13 @@
 
 namespace structag {
 
+// When to take short cuts; changed by tests only, to drive small vocabularies through them.
+struct Acceleration {
+  bool is_on = true;
+  std::uint32_t narrow_nodes = 4000;  // walking fewer trie nodes than this needs no summary
+  std::uint32_t few_exits = 4096;     // so many are walked one by one
+};
+
 struct Summary {
   std::vector<std::uint32_t> inside;  // bitset of the tokens that stay inside the unit
   // Trie nodes whose byte may be the first one after the unit, if what follows takes it: a bitset
@@ -57,8 +64,13 @@ class SummaryCache {
 // Finds the summaries of one grammar's units.
 class Summarizer {
  public:
-  Summarizer(ExprPool& pool, Liveness& liveness, const Vocabulary& vocabulary, Meter& meter)
-      : pool_(pool), liveness_(liveness), vocabulary_(vocabulary), meter_(meter) {}
+  Summarizer(ExprPool& pool, Liveness& liveness, const Vocabulary& vocabulary, Meter& meter,
+             const Acceleration& acceleration)
+      : pool_(pool),
+        liveness_(liveness),
+        vocabulary_(vocabulary),
+        meter_(meter),
+        acceleration_(acceleration) {}
 
   // The summary of a unit, or nullptr if walking it costs little.
   const Summary* Find(ExprId unit);
@@ -88,6 +100,7 @@ class Summarizer {
   Liveness& liveness_;
   const Vocabulary& vocabulary_;
   Meter& meter_;
+  const Acceleration acceleration_;
   std::unordered_map<std::uint32_t, std::shared_ptr<const Summary>> found_;
   std::unordered_map<std::uint32_t, Uncounted> lifted_;
   std::size_t bytes_ = 0;

@@ -65,14 +65,9 @@ def starts_with_a_brace() -> bool:
 
 
 def then_only_the_key() -> bool:
-    """A quote, then the first declared key, also if its first letter is written as an escape."""
-    steps = {b"{": {b'"'}, b'{"name': {b'"', b'":'}}
-    first = allowed_after(b'{"')
-    if b"\\" in first:  # JSON may spell `n` as an escape; no other letter may come that way
-        steps |= {b'{"\\': {b"u"}, b'{"\\u006': {b"e", b"E"}}
-    return first - {b"\\"} == {b"n", b"name"} and all(
-        allowed_after(prefix) == allowed for prefix, allowed in steps.items()
-    )
+    """A quote, then the first declared key, which closes."""
+    steps = {b"{": {b'"'}, b'{"': {b"n", b"name"}, b'{"name': {b'"', b'":'}}
+    return all(allowed_after(prefix) == allowed for prefix, allowed in steps.items())
 
 
 def logits_cannot_break_the_type() -> bool:

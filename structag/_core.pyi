@@ -28,6 +28,8 @@ def make_engine(
     max_work: int,
     max_memory_bytes: int,
     max_expressions: int,
+    forced: tuple[int, int] | None = None,
+    is_accelerated: bool = True,
 ) -> Engine: ...
 
 class Matcher:
@@ -45,7 +47,6 @@ class Matcher:
     def allowed_bytes(self) -> bytes: ...
     def find_jump_forward(self) -> bytes: ...
 
-def set_accelerated(is_accelerated: bool) -> None: ...
 def fail_after(charges: int | None) -> None: ...
 
 # apply (core/bindings_apply.cc)

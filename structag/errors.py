@@ -30,7 +30,6 @@ CODES: dict[str, str] = {
     # regular expressions and grammar texts
     "regex-syntax": "The pattern is not a regular expression (ECMA-262).",
     "regex-feature": "The pattern uses a feature that is not supported, or that no automaton has.",
-    "grammar-syntax": "A grammar text does not parse.",
     # the grammar
     "grammar-undefined": "A rule is used but never defined.",
     "grammar-empty": "The grammar derives no string at all.",

@@ -103,10 +103,7 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("bitmask-shape", mask_of_wrong_type),
     ("source-kind", lambda: compiler().compile(3)),
 ]
-ELSEWHERE = {
-    "vocabulary-kind": "needs a file: see the test below",
-    "grammar-syntax": "no front end for grammar texts yet",
-}
+ELSEWHERE = {"vocabulary-kind": "needs a file: see the test below"}
 
 
 @pytest.mark.parametrize(
