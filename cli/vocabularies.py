@@ -36,7 +36,10 @@ def load_vocabulary(name: str, stop_token_ids: list[int] | None = None) -> Vocab
     """The vocabulary that `--vocab` names."""
     stops = stop_token_ids or None
     if name == "byte":
-        return Vocabulary.byte_level()
+        if stops is None:
+            return Vocabulary.byte_level()
+        single = [bytes([byte]) for byte in range(256)]
+        return Vocabulary.from_token_bytes(single, special={256: "<eos>"}, stop_token_ids=stops)
     path = Path(name)
     if path.is_dir():
         path = _in_folder(path)

@@ -199,7 +199,7 @@ void BindMatcher(nb::module_& m) {
              const nb::gil_scoped_release release;
              return self.ValidateTokens(ids);
            })
-      .def("fill_mask", &FillMask, nb::arg("bitmask"), nb::arg("index"))
+      .def("fill_mask", &FillMask, nb::arg("bitmask").noconvert(), nb::arg("index"))
       .def("rollback", &Rollback, nb::arg("count"))
       .def("reset", &Matcher::Reset)
       .def(

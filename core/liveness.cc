@@ -147,6 +147,13 @@ bool Liveness::IsHopeless(ExprId id) {
   return hopeless;
 }
 
+void Liveness::CheckMemory(std::size_t search_bytes) const {
+  const std::uint64_t most = meter_.limits().max_memory_bytes;
+  if (pool_.MemoryBytes() + deriver_.MemoryBytes() + MemoryBytes() + search_bytes > most) {
+    throw LimitReached(Limit::kMemory, most);
+  }
+}
+
 bool Liveness::Search(ExprId start) {
   if (const ExprId relaxed = Relax(start); relaxed != start && !IsLive(relaxed)) {
     known_.Set(Raw(start), 0);
@@ -164,6 +171,7 @@ bool Liveness::Search(ExprId start) {
     }
   };
   constexpr std::uint32_t kNoParent = 0xFFFFFFFFu;
+  constexpr std::uint64_t kExpansion = 256;  // what telling bytes apart costs, in steps
   std::vector<Node> nodes{{start, kNoParent}};
   Memo seen;
   seen.Set(Raw(start), 0);
@@ -178,8 +186,10 @@ bool Liveness::Search(ExprId start) {
   while (!open.empty()) {
     const std::uint32_t node = open.top().node;
     open.pop();
+    if (nodes.size() % 1024 == 0) CheckMemory(nodes.size() * (sizeof(Node) + sizeof(Entry)));
     const ExprId id = nodes[node].id;
     const Expr& e = pool_[id];
+    meter_.Charge(kExpansion);
     for (std::uint8_t byte : deriver_.Representatives(id)) {
       meter_.Charge(1);
       const ExprId next = deriver_.Derive(id, byte);

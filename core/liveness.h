@@ -27,13 +27,16 @@ class Liveness {
   // trigger completes gives its case, which need not be regular.
   ExprId LiveDerivative(ExprId head, std::uint8_t byte);
 
-  std::size_t MemoryBytes() const noexcept { return known_.Bytes(); }
+  std::size_t MemoryBytes() const noexcept {
+    return known_.Bytes() + relaxed_.Bytes() + hopeless_.Bytes();
+  }
 
  private:
   bool IsScanHit(const Expr& from, ExprId residual) const;
   bool IsPendingLive(const Expr& encoded);
   bool CanSpell(ExprId child, const Utf8Sequence& sequence, std::uint32_t at);
   bool Search(ExprId start);
+  void CheckMemory(std::size_t search_bytes) const;
   // Whether an escape begun inside of `id` can no longer stand for anything; a quick test that cuts
   // short what Search would go through value by value.
   bool IsHopeless(ExprId id);

@@ -249,7 +249,9 @@ StateId StatePool::Step(StateId state, std::uint8_t byte) {
 
 void StatePool::CheckMemory() const {
   const std::uint64_t most = meter_.limits().max_memory_bytes;
-  if (MemoryBytes() + exprs_.MemoryBytes() > most) throw LimitReached(Limit::kMemory, most);
+  const std::size_t held = MemoryBytes() + exprs_.MemoryBytes() + deriver_.MemoryBytes() +
+                           liveness_.MemoryBytes();
+  if (held > most) throw LimitReached(Limit::kMemory, most);
 }
 
 StateId StatePool::StepBytes(StateId state, std::span<const std::uint8_t> bytes) {

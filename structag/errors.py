@@ -87,6 +87,10 @@ class StructagError(Exception):
         hint = f"; {self.hint}" if self.hint else ""
         return f"{self.message}{expected}{place}{hint}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are rebuilt from their positional arguments alone; ours are keywords.
+        return _restore, (type(self), self.args, self.__dict__.copy())
+
     def to_json(self) -> dict[str, Any]:
         """The error as plain data, for ``--json`` and for servers."""
         return {
@@ -162,3 +166,12 @@ class VocabularyError(StructagError, ValueError):
 
 class MatcherError(StructagError, RuntimeError):
     """A matcher or bitmask was used in a way its state or shape does not allow."""
+
+
+def _restore(
+    kind: type[StructagError], args: tuple[Any, ...], state: dict[str, Any]
+) -> StructagError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error

@@ -7,11 +7,12 @@ threads.  Native calls release the GIL.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from structag._core import Matcher as NativeMatcher
-from structag.errors import VocabularyError
+from structag.errors import MatcherError, VocabularyError
 
 if TYPE_CHECKING:
     from structag.compiler import CompiledGrammar
@@ -55,7 +56,14 @@ class Matcher:
             MatcherError: `bitmask-shape`.
             LimitError: the mask costs more than the limits allow; the matcher is as it was.
         """
-        return self._native.fill_mask(bitmask, index)
+        try:
+            return self._native.fill_mask(bitmask, index)
+        except TypeError:
+            raise MatcherError(
+                f"the bitmask is `{type(bitmask).__name__}` of {_layout(bitmask)}",
+                code="bitmask-shape",
+                expected="a writable, C-contiguous int32 array or tensor on the CPU, an int index",
+            ) from None
 
     def accept_token(self, token_id: int) -> bool:
         """Advance by one token and return True; False, and nothing changes, if it is not allowed.
@@ -75,7 +83,7 @@ class Matcher:
 
     def accept_bytes(self, data: bytes) -> bool:
         """Advance by bytes, which may end inside a character; otherwise as `accept_string`."""
-        return self._native.accept_bytes(data)
+        return self._native.accept_bytes(bytes(data))
 
     def validate_tokens(self, token_ids: Sequence[int]) -> int:
         """How many of `token_ids` would be accepted one after the other; changes nothing."""
@@ -87,7 +95,7 @@ class Matcher:
         Raises:
             MatcherError: `matcher-state`, if fewer were accepted.
         """
-        self._native.rollback(count)
+        self._native.rollback(count if -1 <= count < 2**62 else -1)
 
     def fork(self) -> Matcher:
         """An independent copy, with its own history."""
@@ -129,5 +137,11 @@ class Matcher:
 
 def _clamp(token_id: int) -> int:
     """Ids beyond 32 bits are as invalid as -1, and fit the native call."""
-    value = int(token_id)
+    value = operator.index(token_id)
     return value if -1 <= value < 2**31 else -1
+
+
+def _layout(bitmask: Any) -> str:
+    shape = getattr(bitmask, "shape", None)
+    dtype = getattr(bitmask, "dtype", "unknown type")
+    return f"{dtype}" + (f"{list(shape)}" if shape is not None else "")

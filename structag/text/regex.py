@@ -10,7 +10,9 @@ Not here: which texts a pattern is searched in, and how they are spelled (`Encod
 
 from __future__ import annotations
 
-from structag.errors import LimitError, UnsupportedError
+import re
+
+from structag.errors import GrammarSyntaxError, LimitError, UnsupportedError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
@@ -30,6 +32,7 @@ MAX_ASSERTIONS = 8
 """Distinct assertions under one `Erase`; each can double the number of states."""
 _MAX_BRANCHES = 64
 _WORD = Chars(charset.WORD)
+_LONE = re.compile("[\ud800-\udfff]")
 _EDGES = ("start", "end", "ahead", "not-ahead", "behind", "not-behind")
 
 
@@ -49,6 +52,13 @@ def lower_regex(
         LimitError: `nesting-limit`, groups nested deeper than `Limits.max_nesting`.
     """
     limits = limits or Limits()
+    if not pattern.isascii() and (lone := _LONE.search(pattern)):
+        raise GrammarSyntaxError(
+            f"a lone surrogate, U+{ord(lone[0]):04X}",
+            code="text-encoding",
+            span=lone.span(),
+            expected="Unicode text",
+        )
     try:
         tree, has_assertion = parse(pattern, limits)
         lowering = _Lowering(builder, pattern)

@@ -156,3 +156,34 @@ def test_matchers_of_one_grammar_run_on_many_threads(compiler: Compiler) -> None
         thread.join()
 
     assert len(masks) == 8 and all(seen == masks[0] for seen in masks)
+
+
+@pytest.mark.parametrize(
+    "bitmask",
+    [
+        np.zeros((1, 9), np.int64),
+        np.zeros((1, 9), np.float32),
+        np.zeros((1, 18), np.int32)[:, ::2],
+        np.zeros((9, 2), np.int32).T,
+        np.broadcast_to(np.zeros(9, np.int32), (2, 9)),
+        [[0] * 9],
+        None,
+    ],
+    ids=["int64", "float32", "strided", "transposed", "read-only", "list", "none"],
+)
+def test_a_bitmask_that_would_have_to_be_copied_is_refused(
+    compiler: Compiler, bitmask: Any
+) -> None:
+    with pytest.raises(MatcherError) as caught:
+        Matcher(compiler.compile_regex("a")).fill_next_token_bitmask(bitmask)
+
+    assert caught.value.code == "bitmask-shape"
+
+
+def test_ids_that_are_no_integers_are_a_mistake(compiler: Compiler) -> None:
+    matcher = Matcher(compiler.compile_regex("a"))
+
+    assert matcher.accept_token(np.int64(ord("a")))
+    for token in (97.5, "97", None):
+        with pytest.raises(TypeError):
+            matcher.accept_token(token)  # type: ignore[arg-type]
