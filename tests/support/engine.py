@@ -33,14 +33,18 @@ LENGTHS = {1: 8, 2: 6, 3: 4}
 OTHER_BYTES = tuple(b'z0" \xc3\xa9\xff\x00')
 
 
-def properties(examples: int = 2000) -> settings:
+def properties(examples: int = 600) -> settings:
     """Settings of a property; ``STRUCTAG_EXAMPLES`` caps the number of examples."""
     cap = int(os.environ.get("STRUCTAG_EXAMPLES", examples))
     return settings(
         max_examples=min(cap, examples),
         deadline=None,
         print_blob=True,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        suppress_health_check=[
+            HealthCheck.too_slow,
+            HealthCheck.data_too_large,
+            HealthCheck.filter_too_much,
+        ],
     )
 
 

@@ -107,6 +107,14 @@ class Suffix:
         return frozenset(k for k in lengths if decode_utf8(self.bytes[:k]) is not None)
 
 
+MOST_QUESTIONS = 1_500_000
+"""So many spans are looked up by one matcher, memoised or not."""
+
+
+class TooHardError(Exception):
+    """The slow way would take too long here; a property then has no example."""
+
+
 class ReferenceMatcher:
     """Decides membership in the language of one grammar, by the definitions."""
 
@@ -118,6 +126,7 @@ class ReferenceMatcher:
         self._erasers: dict[Ref, Eraser] = {}
         self._depends = _rule_dependent(grammar)
         self._named: set[int] = set()
+        self._questions = 0
         for node in self.nodes:
             if isinstance(node, Tokens):
                 every = range(len(self.token_table.contents))
@@ -171,6 +180,9 @@ class ReferenceMatcher:
 
     def ends(self, ref: Ref, place: Suffix) -> Ends:
         """The lengths of the prefixes of `place` that belong to expression `ref`."""
+        self._questions += 1
+        if self._questions > MOST_QUESTIONS:
+            raise TooHardError
         memo = place.memo if ref in self._depends else place.lasting
         found = memo.get(ref)
         if found is None:
