@@ -33,7 +33,7 @@ LENGTHS = {1: 8, 2: 6, 3: 4}
 OTHER_BYTES = tuple(b'z0" \xc3\xa9\xff\x00')
 
 
-def properties(examples: int = 600) -> settings:
+def properties(examples: int = 300) -> settings:
     """Settings of a property; ``STRUCTAG_EXAMPLES`` caps the number of examples."""
     cap = int(os.environ.get("STRUCTAG_EXAMPLES", examples))
     return settings(

@@ -107,7 +107,7 @@ class Suffix:
         return frozenset(k for k in lengths if decode_utf8(self.bytes[:k]) is not None)
 
 
-MOST_QUESTIONS = 1_500_000
+MOST_QUESTIONS = 400_000
 """So many spans are looked up by one matcher, memoised or not."""
 
 
