@@ -14,6 +14,9 @@ import pytest
 
 main = pytest.importorskip("structag.cli.main").main
 
+HERE = Path(__file__).parent
+"""Where subprocesses start: not in the root, whose sources lack the compiled core."""
+
 TAG = '{"type":"structural_tag","format":{"type":"tag","begin":"<","content":{"type":"any_text"},"end":">"}}'  # noqa: E501
 RUN = [sys.executable, "-c", "import sys; from structag.cli.main import main; sys.exit(main())"]
 
@@ -136,7 +139,12 @@ def test_kind_is_guessed(source: str, kind: str, capsys: pytest.CaptureFixture[s
 def test_any_terminal(width: str, no_color: str) -> None:
     environment = {**os.environ, "COLUMNS": width, "NO_COLOR": no_color}
     done = subprocess.run(
-        [*RUN, "match", TAG, "<a"], env=environment, capture_output=True, text=True, check=False
+        [*RUN, "match", TAG, "<a"],
+        env=environment,
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert (done.returncode, done.stderr) == (1, "")
@@ -147,7 +155,9 @@ def test_any_terminal(width: str, no_color: str) -> None:
 def test_closed_pipe_is_silent() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([*RUN, "show", TAG], stdout=writer, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        [*RUN, "show", TAG], cwd=HERE, stdout=writer, stderr=subprocess.PIPE, check=False
+    )
     os.close(writer)
 
     assert (done.returncode, done.stderr) == (141, b"")
@@ -158,6 +168,7 @@ def test_interrupt_is_one_line() -> None:
     program = RUN[-1].replace("sys.exit", "print('ready', flush=True); sys.exit")
     with subprocess.Popen(
         [*RUN[:-1], program, "match", TAG, "-"],
+        cwd=HERE,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -17,6 +17,9 @@ import pytest
 from structag.errors import VocabularyError
 from structag.vocabulary import TokenKind, Vocabulary
 
+HERE = Path(__file__).parent
+"""Where subprocesses start: not in the root, whose sources lack the compiled core."""
+
 PACKAGE_ROOT = Path(sys.modules["structag.vocabulary"].__file__ or "").parents[1]
 
 
@@ -166,7 +169,12 @@ def test_fingerprint_is_the_same_in_every_process() -> None:
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "PYTHONHASHSEED": "7"}
 
     output = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, check=True, text=True
+        [sys.executable, "-c", code],
+        env=environment,
+        cwd=HERE,
+        capture_output=True,
+        check=True,
+        text=True,
     ).stdout
     assert output == Vocabulary.byte_level().fingerprint
 
@@ -237,7 +245,12 @@ def test_importing_loads_no_tokenizer_package() -> None:
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)}
 
     output = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, check=True, text=True
+        [sys.executable, "-c", code],
+        env=environment,
+        cwd=HERE,
+        capture_output=True,
+        check=True,
+        text=True,
     ).stdout
     assert output == "[]"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from support.small_languages import RandomGrammar, language
@@ -13,6 +14,9 @@ from structag.errors import StructagError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Alt, And, Grammar, Node, Ref, Rule, children, with_children
 from structag.grammar.fingerprint import fingerprint, structural_hash
+
+HERE = Path(__file__).parent
+"""Where subprocesses start: not in the root, whose sources lack the compiled core."""
 
 
 def shuffled(grammar: Grammar, rng: random.Random) -> Grammar:
@@ -143,7 +147,9 @@ def test_the_fingerprint_is_the_same_in_every_process() -> None:
     )
     b = GrammarBuilder()
     here = fingerprint(b.build(b.seq(b.literal(b"a"), b.any_char)))
-    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    there = subprocess.run(
+        [sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, check=True
+    )
 
     assert there.stdout == here == "8e26ed9870a76bfcbe393eda47f2c45b"
 

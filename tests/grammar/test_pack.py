@@ -39,7 +39,7 @@ def test_every_kind_is_written_as_documented() -> None:
         b.scan([(b"q", a)], [b"a"]),
         b.erase(2, b.seq(b.assertion(1), b.transparent(a))),
         b.tokens([7, 3], negated=True),
-        b.budget(b.no_occurrence([]), 9),
+        b.budget(b.no_occurrence([b"q", b"zz"]), 9),
         b.unordered([(a, True), (z, False)], a, z),
         b.tally([(a, 1, None), (z, 0, 4)], 2, 8, z),
     ]
@@ -63,7 +63,7 @@ def test_every_kind_is_written_as_documented() -> None:
         (13, [1, 1, 3, 1, la, 0, 1]),
         (14, [2, at[5, at[15, 1], at[16, la]]]),
         (17, [1, 3, 7]),
-        (18, [at[12, 0], 9]),
+        (18, [at[12, 2, 3, 1, 1, 2], 9]),
         (19, [2, la, lz, la, 1, lz, 0]),
         (20, [2, 2, 8, lz, la, 1, -1, lz, 0, 4]),
     ]
