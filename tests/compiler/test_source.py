@@ -90,17 +90,18 @@ def test_every_problem_is_a_typed_error_with_a_span(
     assert caught.value.span == span
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "text", ["[" * 100_000, '{"a":' * 100_000, "[" * 513 + "]" * 513, "[[]," * 200_000]
 )
 def test_deep_nesting_is_a_limit(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(LimitError) as caught:
         read_json(text)
 
     assert caught.value.code == "nesting-limit"
     assert caught.value.setting == "max_nesting"
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_brackets_in_strings_and_siblings_do_not_nest() -> None:
@@ -115,10 +116,11 @@ def test_a_long_text_is_a_limit() -> None:
     assert caught.value.setting == "max_source_bytes"
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("text", ['"' + "\\" * 300_001, '"' * 300_001, "[" * 600 + '"' * 99_999])
 def test_hostile_text_is_refused_quickly(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(StructagError):
         read_json(text)
 
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

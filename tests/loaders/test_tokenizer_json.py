@@ -213,6 +213,7 @@ def test_absurd_id_is_an_error(tmp_path: Path) -> None:
     assert caught.value.code == "vocabulary-value"
 
 
+@pytest.mark.timing
 def test_deepseek_has_its_markers_as_tokens(deepseek_folder: Path) -> None:
     start = time.process_time()
     vocabulary = Vocabulary.from_tokenizer_json(deepseek_folder)

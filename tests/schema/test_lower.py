@@ -230,6 +230,7 @@ def chain(keyword: str, depth: int) -> dict[str, Any]:
     return schema
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "schema",
     [

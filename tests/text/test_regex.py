@@ -154,6 +154,7 @@ def test_nested_look_around_is_limited() -> None:
         lower_regex("(?=a" * 400 + ")" * 400, GrammarBuilder(), search=True)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -172,7 +173,7 @@ def test_regex_bombs_lower_quickly(pattern: str) -> None:
     with contextlib.suppress(UnsupportedError):
         lower_regex(pattern, GrammarBuilder(), search=True)
 
-    assert time.process_time() - start < 0.5
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.skipif(DATA is None, reason="STRUCTAG_DATA names no folder with the cases")
