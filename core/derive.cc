@@ -4,11 +4,6 @@
 #include <array>
 
 namespace structag {
-namespace {
-
-std::uint32_t Lower(std::uint32_t count) { return count == kUnbounded ? kUnbounded : count - 1; }
-
-}  // namespace
 
 ExprId Deriver::Derive(ExprId id, std::uint32_t symbol) {
   const Expr& e = pool_[id];
@@ -73,7 +68,7 @@ ExprId Deriver::Compute(const Expr& e, std::uint32_t symbol) {
     case Kind::kRepeat: {
       const ExprId d = Derive(ExprId{e.a}, symbol);
       if (d == ExprPool::kEmpty) return d;
-      return Concat(d, pool_.MakeRepeat(ExprId{e.a}, e.b == 0 ? 0 : e.b - 1, Lower(e.c)));
+      return Concat(d, pool_.MakeRepeat(ExprId{e.a}, e.b == 0 ? 0 : e.b - 1, OneLess(e.c)));
     }
     case Kind::kAnd: {
       std::vector<std::uint32_t> out;

@@ -10,9 +10,6 @@ constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max() / 4;
 std::uint32_t AddLength(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(a + b, kFar));
 }
-std::uint32_t Lower(std::uint32_t count) {  // one less of a maximum
-  return count == kUnbounded ? kUnbounded : count - 1;
-}
 
 }  // namespace
 
@@ -31,7 +28,7 @@ std::vector<std::uint32_t> TallyCounts::After(std::size_t kind) const {
   std::vector<std::uint32_t> next(words.begin(), words.end());
   for (std::size_t at : {std::size_t{0}, 2 + 2 * kind}) {
     next[at] -= next[at] > 0 ? 1 : 0;
-    next[at + 1] = Lower(next[at + 1]);
+    next[at + 1] = OneLess(next[at + 1]);
   }
   return next;
 }

@@ -140,7 +140,6 @@ class ExprPool {
   std::size_t MemoryBytes() const noexcept;
 
  private:
-  friend class CountsView;
   void Describe(Expr& e) const;
   std::uint32_t MinLength(const Expr& e) const;
   bool IsTextFrom(ExprId id, Utf8State utf8) const;

@@ -20,5 +20,9 @@ constexpr std::uint32_t Raw(Id id) noexcept {
 }
 
 inline constexpr std::uint32_t kUnbounded = 0xFFFFFFFFu;  // the maximum of an unbounded repeat
+// A maximum after one more.
+constexpr std::uint32_t OneLess(std::uint32_t maximum) noexcept {
+  return maximum == kUnbounded ? kUnbounded : maximum - 1;
+}
 
 }  // namespace structag

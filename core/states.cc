@@ -132,8 +132,8 @@ void StatePool::Expand(ExprId id, ContinuationId next) {
     case Kind::kRepeat:
       if (exprs_.IsHead(id)) break;
       if (e.b == 0) Pop(next);
-      return Add(ExprId{e.a}, push(exprs_.MakeRepeat(ExprId{e.a}, e.b == 0 ? 0 : e.b - 1,
-                                                     e.c == kUnbounded ? kUnbounded : e.c - 1)));
+      return Add(ExprId{e.a},
+                 push(exprs_.MakeRepeat(ExprId{e.a}, e.b == 0 ? 0 : e.b - 1, OneLess(e.c))));
     case Kind::kUnordered: return ExpandUnordered(e, next);
     case Kind::kTally: return ExpandTally(e, next);
     default: break;
@@ -249,8 +249,8 @@ StateId StatePool::Step(StateId state, std::uint8_t byte) {
 
 void StatePool::CheckMemory() const {
   const std::uint64_t most = meter_.limits().max_memory_bytes;
-  const std::size_t held = MemoryBytes() + exprs_.MemoryBytes() + deriver_.MemoryBytes() +
-                           liveness_.MemoryBytes();
+  const std::size_t held =
+      MemoryBytes() + exprs_.MemoryBytes() + deriver_.MemoryBytes() + liveness_.MemoryBytes();
   if (held > most) throw LimitReached(Limit::kMemory, most);
 }
 
