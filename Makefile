@@ -7,6 +7,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 DEMO_VENV ?= .venv-demo
+WORKERS ?= auto
 ARGS ?=
 
 PIP_INSTALL = -m pip install --quiet --quiet --disable-pip-version-check
@@ -22,7 +23,7 @@ demo: $(DEMO_VENV)/package.stamp
 	$(DEMO_VENV)/bin/structag demo $(ARGS)
 
 test: $(VENV)/package.stamp
-	$(VENV)/bin/pytest $(ARGS)
+	$(VENV)/bin/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 bench: $(VENV)/package.stamp
 	for bench in bench/bench_*.py; do $(VENV)/bin/python $$bench || exit 1; done

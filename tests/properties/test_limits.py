@@ -116,7 +116,7 @@ def test_a_compilation_that_fails_leaves_no_trace(data: st.DataObject) -> None:
         return
 
 
-@properties(200)
+@properties()
 @given(st.data())
 def test_a_work_limit_does_not_depend_on_what_ran_before(data: st.DataObject) -> None:
     """Compiling under a tight limit succeeds or fails the same, the first time and the second."""

@@ -84,7 +84,7 @@ def test_the_order_of_compiling_and_matching_changes_nothing(data: st.DataObject
     event(f"{sum(len(seen) for row in expected for seen in row)} states")
 
 
-@properties(300)
+@properties()
 @given(st.data())
 def test_threads_see_the_same_masks(data: st.DataObject) -> None:
     """All walks at once, on one compiler, with one thread for each."""
