@@ -25,7 +25,7 @@ MAX_KINDS = 500
 
 
 def lower_array(lowering: Lowering, facts: ArrayFacts) -> Ref:
-    """The JSON texts of the arrays that satisfy `facts`."""
+    """The texts of the arrays that satisfy `facts`."""
     builder = lowering.builder
     if facts.low > MAX_COUNT:
         return builder.empty
@@ -36,20 +36,20 @@ def lower_array(lowering: Lowering, facts: ArrayFacts) -> Ref:
     prefix: list[Ref] = []
     high = facts.high
     for index in range(len(facts.prefix)):
-        ref = lowering.value(item_goal(facts, index)) if high is None or index < high else None
+        ref = lowering.item(item_goal(facts, index)) if high is None or index < high else None
         if ref is None or ref == builder.empty:
             high = index
             break
         prefix.append(ref)
     item = builder.empty
     if high is None or high > len(prefix):
-        item = lowering.value(facts.items)
+        item = lowering.item(facts.items)
     if item == builder.empty:
         high = len(prefix)
     if high is not None and facts.low > high:
         return builder.empty
     inner = _items(lowering, prefix, item, facts.low, high)
-    return builder.seq(lowering.open_bracket, inner, lowering.close_bracket)
+    return lowering.notation.array(inner)
 
 
 def _items(lowering: Lowering, prefix: list[Ref], item: Ref, low: int, high: int | None) -> Ref:
@@ -88,13 +88,13 @@ def _containing(lowering: Lowering, facts: ArrayFacts) -> Ref:
     negation = tuple(inner.negation for inner in contains.goal)
     if len(negation) > 1:
         raise unsupported(node, "contains", "under a combination it is not supported")
-    matching = lowering.value(joined(facts.items, contains.goal))
-    other = lowering.value(joined(facts.items, negation)) if negation else builder.empty
+    matching = lowering.item(joined(facts.items, contains.goal))
+    other = lowering.item(joined(facts.items, negation)) if negation else builder.empty
     if contains.low > MAX_COUNT:
         return builder.empty
     kinds = [(matching, contains.low, contains.high), (other, 0, None)]
     inner = builder.tally(kinds, facts.low, facts.high, lowering.comma)
-    return builder.seq(lowering.open_bracket, inner, lowering.close_bracket)
+    return lowering.notation.array(inner)
 
 
 def _distinct(lowering: Lowering, facts: ArrayFacts) -> Ref:
@@ -110,12 +110,12 @@ def _distinct(lowering: Lowering, facts: ArrayFacts) -> Ref:
         )
     counted: list[tuple[Ref, int, int | None]] = []
     for kind in kinds:
-        ref = lowering.forms(kind)
+        ref = lowering.notation.item(lowering.forms(kind))
         if ref != builder.empty:
             counted.append((ref, 0, 1))
     high = None if facts.high is None else min(facts.high, MAX_COUNT)
     inner = builder.tally(counted, facts.low, high, lowering.comma)
-    return builder.seq(lowering.open_bracket, inner, lowering.close_bracket)
+    return lowering.notation.array(inner)
 
 
 def _single_values(forms: Forms) -> list[Forms] | None:

@@ -24,16 +24,16 @@ from structag.schema.document import Document, unsupported
 from structag.schema.expand import Expander
 from structag.schema.facts import ANY, Forms, Goal, ObjectFacts
 from structag.schema.multiples import FactorError
+from structag.schema.notation import JsonNotation, Notation
 from structag.schema.numbers import Numbers
 from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
-from structag.schema.strings import decoded, quoted, spelled
+from structag.schema.strings import decoded
 
 MAX_DEPTH = 20
 """Goals lowered inside each other before one is put off."""
 MAX_INLINE = 8
 """Parts of a sequence that is repeated in place rather than made a rule."""
-WHITESPACE = b" \t\n\r"
 
 
 def lower_schema(
@@ -80,25 +80,22 @@ def lower_schema(
 
 
 class Lowering:
-    """Lowers the goals of one document into one builder."""
+    """Lowers the goals of one document into one builder, in one notation (JSON by default)."""
 
     def __init__(
-        self, document: Document, builder: GrammarBuilder, options: SchemaOptions, limits: Limits
+        self,
+        document: Document,
+        builder: GrammarBuilder,
+        options: SchemaOptions,
+        limits: Limits,
+        notation: Notation | None = None,
     ) -> None:
         self.builder = builder
         self.options = options
         self.document = document
         self.expander = Expander(document, builder, options, limits)
-        gap = builder.repeat(builder.bytes(WHITESPACE), 0, options.max_whitespace)
-        self.comma = builder.seq(gap, builder.literal(b","), gap)
-        self.quote = builder.literal(b'"')
-        self.after_key = builder.seq(self.quote, gap, builder.literal(b":"), gap)
-        self.open_brace = builder.seq(builder.literal(b"{"), gap)
-        self.close_brace = builder.seq(gap, builder.literal(b"}"))
-        self.open_bracket = builder.seq(builder.literal(b"["), gap)
-        self.close_bracket = builder.seq(gap, builder.literal(b"]"))
-        self.true, self.false = builder.literal(b"true"), builder.literal(b"false")
-        self.null = builder.literal(b"null")
+        self.notation = notation or JsonNotation(builder, options)
+        self.comma = self.notation.comma
         self._numbers: Numbers | None = None
         self._any: Ref | None = None
         self._known: dict[Goal, Ref | None] = {}
@@ -135,14 +132,14 @@ class Lowering:
 
     @property
     def any_value(self) -> Ref:
-        """The rule for any JSON value."""
+        """The rule for any value."""
         if self._any is None:
             self._any = self.builder.rule("json-value")
             self.builder.define(self._any, self.forms(ANY))
         return self._any
 
     def value(self, goal: Goal) -> Ref:
-        """The JSON texts of the values that satisfy a goal."""
+        """The texts of the values that satisfy a goal."""
         if not goal:
             return self.any_value
         known = self._known.get(goal)
@@ -170,18 +167,18 @@ class Lowering:
         return self.any_value if forms is ANY else self.forms(forms, goal)
 
     def forms(self, forms: Forms, goal: Goal = ()) -> Ref:
-        """The JSON texts of all alternatives."""
+        """The texts of all alternatives."""
         builder = self.builder
         parts: list[Ref] = []
         if forms.null:
-            parts.append(self.null)
+            parts.append(self.notation.null)
         if forms.booleans & 1:
-            parts.append(self.false)
+            parts.append(self.notation.false)
         if forms.booleans & 2:
-            parts.append(self.true)
+            parts.append(self.notation.true)
         for number in forms.numbers:
             try:
-                parts.append(self.numbers.lower(number))
+                parts.append(self.notation.number(self.numbers.lower(number)))
             except FactorError:
                 raise unsupported(
                     goal[0] if goal else self.document.root,
@@ -190,14 +187,13 @@ class Lowering:
                 ) from None
         if forms.strings:
             texts = [decoded(builder, fact) for fact in forms.strings]
-            parts.append(quoted(builder, builder.alt(*texts)))
+            parts.append(self.notation.string(builder.alt(*texts)))
         parts += [lower_array(self, fact) for fact in forms.arrays]
         parts += [self._object(fact) for fact in forms.objects]
         return parts[0] if len(parts) == 1 else builder.alt(*parts)
 
     def _object(self, facts: ObjectFacts) -> Ref:
-        inner = inside(self, facts)
-        return self._sealed(self.builder.seq(self.open_brace, inner, self.close_brace))
+        return self._sealed(self.notation.object(inside(self, facts)))
 
     def _sealed(self, ref: Ref) -> Ref:
         """`ref`, as a rule if it is a long sequence, which would be copied wherever it is used."""
@@ -210,17 +206,19 @@ class Lowering:
             self.builder.define(rule, ref)
         return rule
 
-    # -- members of objects
+    # -- members and items
+
+    def item(self, goal: Goal) -> Ref:
+        """An item of an array."""
+        return self.notation.item(self.value(goal))
 
     def member(self, name: str, goal: Goal) -> Ref:
         """A member with a fixed name."""
-        key = spelled(self.builder, self.builder.literal(name.encode()))
-        return self._member(key, goal)
+        value = self.value(goal)
+        if value == self.builder.empty:
+            return value
+        return self.notation.member(name, value, goal)
 
     def free_member(self, keys: Ref, goal: Goal) -> Ref:
         """A member with any name out of `keys` (decoded)."""
-        return self._member(self.builder.encoded("json", keys), goal)
-
-    def _member(self, key: Ref, goal: Goal) -> Ref:
-        value = self.value(goal)
-        return self.builder.seq(self.quote, key, self.after_key, value)
+        return self.notation.free_member(keys, self.value(goal))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(rb"[ !#-\[\]-~]*")
 
 
-def quoted(builder: GrammarBuilder, text: Ref) -> Ref:
+def quoted(builder: GrammarBuilder, text: Ref, barred: bytes | None = None) -> Ref:
     """The JSON strings whose value is in `text`; fixed texts as `spelled` has them."""
     quote = builder.literal(b'"')
     node = builder.node(text)
@@ -24,24 +24,26 @@ def quoted(builder: GrammarBuilder, text: Ref) -> Ref:
     open_: list[Ref] = []
     for part in node.parts if isinstance(node, Alt) else (text,):
         (fixed if isinstance(builder.node(part), Literal) else open_).append(part)
-    words = [builder.seq(quote, spelled(builder, ref), quote) for ref in fixed]
+    words = [builder.seq(quote, spelled(builder, ref, barred), quote) for ref in fixed]
     if not open_:
         return builder.alt(*words)
-    rest = builder.seq(quote, builder.encoded("json", builder.alt(*open_)), quote)
+    rest = builder.seq(quote, spelled(builder, builder.alt(*open_), barred), quote)
     return builder.alt(*words, rest)
 
 
-def spelled(builder: GrammarBuilder, literal: Ref) -> Ref:
-    """How the text of a `Literal` stands in a JSON string.
+def spelled(builder: GrammarBuilder, text: Ref, barred: bytes | None = None) -> Ref:
+    """How the texts of `text` stand in a JSON string, without `barred` in their spelling.
 
-    Printable ASCII stands for itself: nobody writes a known name with escapes, and a model that
-    may do so loses its way.  Everything else may be spelled in any way, since writers differ in
-    what they escape.
+    One fixed text in printable ASCII stands for itself: nobody writes a known name with escapes,
+    and a model that may do so loses its way.  Everything else may be spelled in any way, since
+    writers differ in what they escape.
     """
-    node = builder.node(literal)
-    if isinstance(node, Literal) and _PLAIN.fullmatch(node.data):
-        return literal
-    return builder.encoded("json", literal)
+    node = builder.node(text)
+    is_plain = isinstance(node, Literal) and _PLAIN.fullmatch(node.data) is not None
+    if is_plain and isinstance(node, Literal) and (barred is None or barred not in node.data):
+        return text
+    ref = builder.encoded("json", text)
+    return ref if barred is None else builder.both(ref, builder.no_occurrence([barred]))
 
 
 def decoded(builder: GrammarBuilder, facts: StringFacts) -> Ref:

@@ -1,0 +1,98 @@
+"""Notations: how values are written, once it is known which values there may be.
+
+`structag.schema.lower` decides what belongs to a schema; a `Notation` puts the marks around
+numbers, strings, arrays, objects and their members.  `JsonNotation` is JSON text; the argument
+styles (`structag.schema.arguments`) write the same values in other ways.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from structag.grammar.builder import GrammarBuilder
+from structag.grammar.expressions import Ref
+from structag.schema.strings import quoted, spelled
+
+if TYPE_CHECKING:
+    from structag.schema.facts import Goal
+    from structag.schema.options import SchemaOptions
+
+WHITESPACE = b" \t\n\r"
+
+
+class Notation(Protocol):
+    """What `Lowering` asks for; every value it makes is non-empty text or ``empty``."""
+
+    comma: Ref
+    null: Ref
+    false: Ref
+    true: Ref
+
+    def number(self, text: Ref) -> Ref:
+        """Numbers, from their JSON texts."""
+
+    def string(self, text: Ref) -> Ref:
+        """Strings, from their decoded texts."""
+
+    def array(self, items: Ref) -> Ref:
+        """An array, from its items and the commas between them."""
+
+    def item(self, value: Ref) -> Ref:
+        """An item, from its value."""
+
+    def object(self, members: Ref) -> Ref:
+        """An object, from its members and the commas between them."""
+
+    def member(self, name: str, value: Ref, goal: Goal) -> Ref:
+        """A member with a fixed name; `goal` is the place to name if that cannot be written."""
+
+    def free_member(self, keys: Ref, value: Ref) -> Ref:
+        """A member with any name out of `keys` (decoded) that can be written."""
+
+
+class JsonNotation:
+    """JSON text, with up to `max_whitespace` characters of whitespace between tokens.
+
+    `barred`: what may not occur in the spelling of a string, for texts that end where that begins.
+    """
+
+    def __init__(
+        self, builder: GrammarBuilder, options: SchemaOptions, barred: bytes | None = None
+    ) -> None:
+        self.builder = builder
+        self.barred = barred
+        gap = builder.repeat(builder.bytes(WHITESPACE), 0, options.max_whitespace)
+        quote = builder.literal(b'"')
+        self.comma = builder.seq(gap, builder.literal(b","), gap)
+        self.null = builder.literal(b"null")
+        self.false, self.true = builder.literal(b"false"), builder.literal(b"true")
+        self._before_key = quote
+        self._after_key = builder.seq(quote, gap, builder.literal(b":"), gap)
+        self._open_brace = builder.seq(builder.literal(b"{"), gap)
+        self._close_brace = builder.seq(gap, builder.literal(b"}"))
+        self._open_bracket = builder.seq(builder.literal(b"["), gap)
+        self._close_bracket = builder.seq(gap, builder.literal(b"]"))
+
+    def number(self, text: Ref) -> Ref:
+        return text
+
+    def string(self, text: Ref) -> Ref:
+        return quoted(self.builder, text, self.barred)
+
+    def array(self, items: Ref) -> Ref:
+        return self.builder.seq(self._open_bracket, items, self._close_bracket)
+
+    def item(self, value: Ref) -> Ref:
+        return value
+
+    def object(self, members: Ref) -> Ref:
+        return self.builder.seq(self._open_brace, members, self._close_brace)
+
+    def member(self, name: str, value: Ref, goal: Goal) -> Ref:
+        builder = self.builder
+        key = spelled(builder, builder.literal(name.encode()), self.barred)
+        return builder.seq(self._before_key, key, self._after_key, value)
+
+    def free_member(self, keys: Ref, value: Ref) -> Ref:
+        key = spelled(self.builder, keys, self.barred)
+        return self.builder.seq(self._before_key, key, self._after_key, value)
