@@ -30,6 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if " at 0x" in item.nodeid:  # parallel workers have to agree about the names of tests
+            raise pytest.UsageError(f"{item.nodeid}: an address in the name of a test; pass `ids`")
     if "STRUCTAG_SANITIZED" not in os.environ:
         return
     skip = pytest.mark.skip(reason="times mean nothing under sanitizers")

@@ -333,7 +333,9 @@ OUT_OF_RANGE = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), OUT_OF_RANGE, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("call", "message"), OUT_OF_RANGE, ids=[message[:40] for _, message in OUT_OF_RANGE]
+)
 def test_value_out_of_range_is_an_error(call: Any, message: str) -> None:
     with pytest.raises(VocabularyError) as caught:
         call()
