@@ -33,6 +33,10 @@ Texts: TypeAlias = Annotated[Sequence[Text], AfterValidator(tuple)]
 Ends: TypeAlias = Annotated[Sequence[StrictStr], Field(min_length=1), AfterValidator(tuple)]
 Formats: TypeAlias = Annotated[Sequence["Format"], AfterValidator(tuple)]
 Tags: TypeAlias = Annotated[Sequence["TagFormat"], AfterValidator(tuple)]
+ArgumentStyle: TypeAlias = Literal[
+    "json", "qwen_xml", "minimax_xml", "deepseek_xml", "deepseek_v4_1_xml", "glm_xml",
+    "kimi_k3_xml",
+]  # fmt: skip
 
 
 class _Model(BaseModel):
@@ -56,13 +60,13 @@ class RegexFormat(_Model):
 class JSONSchemaFormat(_Model):
     """A value that a JSON Schema accepts, written in an argument style.
 
-    `style` ``"json"`` is plain JSON; ``"deepseek_xml"`` writes the members of an object as
-    DeepSeek's ``<｜DSML｜parameter …>`` elements.
+    `style` ``"json"`` is plain JSON; the others write the members of an object as the arguments
+    of a call, in the ways that models are trained to (`structag.schema.arguments`).
     """
 
     type: Literal["json_schema"] = "json_schema"
     json_schema: StrictBool | dict[str, Any] = Field(description="a JSON Schema: object or boolean")
-    style: Literal["json", "deepseek_xml"] = Field("json", description="`json` or `deepseek_xml`")
+    style: ArgumentStyle = Field("json", description="the name of an argument style")
 
     @field_serializer("json_schema", when_used="json")
     def _exact_numbers(self, schema: Any) -> Any:

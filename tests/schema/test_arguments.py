@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from structag import Compiler, Matcher, Vocabulary
 from structag.errors import FormatError, SchemaError
 from structag.grammar.builder import GrammarBuilder
-from structag.schema.arguments import CLOSER, lower_arguments
+from structag.schema.arguments import STYLES, lower_arguments
 from structag.schema.options import SchemaOptions
+from structag.tags.model import ArgumentStyle
 
 COMPILER = Compiler(Vocabulary.byte_level())
+CLOSER = "</｜DSML｜parameter>"
 DATA = os.environ.get("STRUCTAG_DATA")
 
 
@@ -147,3 +149,7 @@ def test_the_example_tag() -> None:
     ]:
         matcher = Matcher(grammar)
         assert (matcher.accept_string(text) and matcher.is_completed()) == want, text
+
+
+def test_the_language_knows_every_style() -> None:
+    assert get_args(ArgumentStyle) == STYLES
