@@ -34,8 +34,8 @@ Ends: TypeAlias = Annotated[Sequence[StrictStr], Field(min_length=1), AfterValid
 Formats: TypeAlias = Annotated[Sequence["Format"], AfterValidator(tuple)]
 Tags: TypeAlias = Annotated[Sequence["TagFormat"], AfterValidator(tuple)]
 ArgumentStyle: TypeAlias = Literal[
-    "json", "qwen_xml", "minimax_xml", "deepseek_xml", "deepseek_v4_1_xml", "glm_xml",
-    "kimi_k3_xml",
+    "json", "qwen_xml", "minimax_xml", "minimax_m3_xml", "deepseek_xml", "deepseek_v4_1_xml",
+    "glm_xml", "cohere_xml", "kimi_k3_xml", "step3_xml",
 ]  # fmt: skip
 
 

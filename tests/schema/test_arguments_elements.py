@@ -38,6 +38,10 @@ def kimi(name: str, value: str, kind: str = "string") -> str:
     return f'<|open|>argument key="{name}" type="{kind}"<|sep|>{value}<|close|>argument<|sep|>'
 
 
+def step3(name: str, value: str, kind: str = "") -> str:
+    return f'<steptml:parameter name="{name}">{value}</steptml:parameter>\n'
+
+
 STYLES: dict[str, tuple[Write, str]] = {
     "qwen_xml": (qwen, "</parameter>"),
     "minimax_xml": (minimax, "</parameter>"),
@@ -45,6 +49,7 @@ STYLES: dict[str, tuple[Write, str]] = {
     "deepseek_v4_1_xml": (deepseek_v4_1, "</｜DSML｜ parameter>"),
     "glm_xml": (glm, "</arg_value>"),
     "kimi_k3_xml": (kimi, "<|close|>"),
+    "step3_xml": (step3, "</steptml:parameter>"),
 }
 """How each style is written by the templates, and what ends a value."""
 
