@@ -2,29 +2,43 @@
 
 Every style starts from the normal form that JSON is lowered from (`structag.schema.facts`), so
 each keyword works in each; only the notation differs.  ``json`` is the JSON text itself.  The
-other styles write one element per argument (`styles`), or a list of arguments.  What a style
-cannot write is refused at its place in the schema, or, where no name or value is given away by
-that, left out: names that the schema does not declare are written only if they are plain.
+files of `structag.schema.styles` have the others: one element per argument (`elements`, with the
+texts in `known`), or one list of them (`gemma`).  What a style cannot write is refused at its
+place in the schema, or, where no declared name or value is lost by that, left out: names that the
+schema does not declare are written only if they are plain.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from structag.errors import FormatError, LimitError, SchemaError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
 from structag.schema.document import Document
+from structag.schema.expand import Expander
+from structag.schema.facts import ObjectFacts
 from structag.schema.lower import lower_schema
-from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
-from structag.schema.styles.element_style import ElementStyle
 from structag.schema.styles.elements import ElementLowering
+from structag.schema.styles.gemma import QUOTE_MARKS, GemmaLowering
 from structag.schema.styles.known import ELEMENT_STYLES
 
-STYLES = ("json", *ELEMENT_STYLES)
+STYLES = ("json", *ELEMENT_STYLES, *QUOTE_MARKS)
 """The names of all styles."""
+
+
+class ArgumentLowering(Protocol):
+    """What every style but ``json`` is."""
+
+    expander: Expander
+
+    def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
+        """The arguments that satisfy any of `facts`."""
+
+    def finished(self, ref: Ref) -> Ref:
+        """`ref`, once everything put off is lowered."""
 
 
 def lower_arguments(
@@ -45,8 +59,7 @@ def lower_arguments(
     """
     if style == "json":
         return lower_schema(schema, builder, options, pointer=pointer, limits=limits)
-    elements = ELEMENT_STYLES.get(style)
-    if elements is None:
+    if style not in STYLES:
         raise FormatError(
             f"the argument style `{style[:60]}` is not known",
             code="tag-value",
@@ -56,7 +69,16 @@ def lower_arguments(
     options, limits = options or SchemaOptions(), limits or Limits()
     try:
         document = Document(schema, limits, pointer)
-        return _lower_elements(document, elements, builder, options, limits)
+        lowering = _lowering(style, document, builder, options, limits)
+        facts = lowering.expander.goal((document.root,)).objects
+        if not facts:
+            raise SchemaError(
+                "no object satisfies the schema of the arguments",
+                code="schema-unsatisfiable",
+                pointer=pointer,
+                expected="a schema of objects",
+            )
+        return lowering.finished(lowering.arguments(facts))
     except RecursionError:
         raise LimitError(
             "the schema's applicators are nested too deeply",
@@ -68,24 +90,13 @@ def lower_arguments(
         ) from None
 
 
-def _lower_elements(
+def _lowering(
+    style: str,
     document: Document,
-    style: ElementStyle,
     builder: GrammarBuilder,
     options: SchemaOptions,
     limits: Limits,
-) -> Ref:
-    lowering = ElementLowering(document, builder, options, limits, style)
-    facts = lowering.expander.goal((document.root,)).objects
-    if not facts:
-        raise SchemaError(
-            "no object satisfies the schema of the arguments",
-            code="schema-unsatisfiable",
-            pointer=document.root.pointer,
-            expected="a schema of objects",
-        )
-    ref = builder.alt(*(inside(lowering, fact) for fact in facts))
-    if builder.is_nullable(ref):
-        nothing = (builder.literal(text.encode(), marker=True) for text in style.nothing)
-        ref = builder.alt(ref, *nothing)
-    return lowering.finished(ref)
+) -> ArgumentLowering:
+    if style in ELEMENT_STYLES:
+        return ElementLowering(document, builder, options, limits, ELEMENT_STYLES[style])
+    return GemmaLowering(document, builder, options, limits, QUOTE_MARKS[style])

@@ -89,6 +89,8 @@ def inside(style: MemberStyle, facts: ObjectFacts) -> Ref:
     builder, expander = style.builder, style.expander
     key_language = _key_language(style, facts)
     names = names_of(facts)
+    if style.options.property_order == "sorted":
+        names.sort(key=str.lower)
     required = frozenset(facts.required)
     members: list[tuple[Ref, bool]] = []
     for name in names:

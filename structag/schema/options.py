@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ORDERS = ("schema", "any")
+ORDERS = ("schema", "sorted", "any")
 FORMATS = ("assert", "annotate")
 
 
@@ -18,7 +18,8 @@ class SchemaOptions:
             has room for a line break and the indentation of a document of usual depth, and keeps a
             model from padding forever.  There is never whitespace around the root value.
         property_order: ``"schema"`` = members come as in `properties`, then names that are only
-            `required`, then all others; ``"any"`` = in any order.
+            `required`, then all others; ``"sorted"`` = the same with the names in alphabetical
+            order, capitals and small letters alike; ``"any"`` = in any order.
         formats: ``"assert"`` = `format` must hold; ``"annotate"`` = it is ignored.
         integer_decimals: integers may also be spelled ``1.0`` and ``1e2``, as the standard has it.
         openapi: ``nullable: true`` beside a `type` allows null too, as OpenAPI 3.0 has it.

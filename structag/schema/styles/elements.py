@@ -5,14 +5,16 @@ from __future__ import annotations
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
-from structag.schema.document import Document, unsupported
-from structag.schema.facts import NONE, Forms, Goal
+from structag.schema.document import Document
+from structag.schema.facts import NONE, Forms, Goal, ObjectFacts
 from structag.schema.lower import Lowering
 from structag.schema.notation import JsonNotation
+from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
 from structag.schema.styles.distinguish import distinguish
 from structag.schema.styles.element_style import KINDS, NAME, ElementStyle
 from structag.schema.styles.names import Names
+from structag.schema.styles.raw import check_constants, raw_text
 
 
 class ElementLowering(Lowering):
@@ -41,10 +43,19 @@ class ElementLowering(Lowering):
             self._json = Lowering(document, builder, options, limits, json)
             self._json.expander = self.expander
 
+    def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
+        """All arguments, one after the other."""
+        builder = self.builder
+        ref = builder.alt(*(inside(self, fact) for fact in facts))
+        if builder.is_nullable(ref):
+            nothing = (builder.literal(text.encode(), marker=True) for text in self.style.nothing)
+            ref = builder.alt(ref, *nothing)
+        return ref
+
     def forms(self, forms: Forms, goal: Goal = ()) -> Ref:
         """The marks of types, and the values of each type."""
         style, json = self.style, self._json
-        _check_constants(style, forms, goal or (self.document.root,))
+        check_constants(self.document, forms, goal, style.stops)
         if style.types is None:
             forms = distinguish(self.builder, forms, is_nested=json is None)
         if json is None:
@@ -63,17 +74,6 @@ class ElementLowering(Lowering):
     def finished(self, ref: Ref) -> Ref:
         ref = super().finished(ref)
         return ref if self._json is None else self._json.finished(ref)
-
-
-def _check_constants(style: ElementStyle, forms: Forms, goal: Goal) -> None:
-    """Refuses constants that no text of the style can be."""
-    for fact in forms.strings:
-        for value in fact.values or ():
-            if style.stops in value:
-                keyword = "const" if "const" in goal[0].value else "enum"
-                raise unsupported(
-                    goal[0], keyword, f"a value cannot hold `{style.stops}`, which ends it"
-                )
 
 
 class ElementNotation:
@@ -101,8 +101,7 @@ class ElementNotation:
 
     def string(self, text: Ref) -> Ref:
         builder = self.builder
-        stopped = builder.no_occurrence([self.style.stops.encode()])
-        raw = stopped if text == builder.any_text else builder.both(text, stopped)
+        raw = raw_text(builder, text, self.style.stops)
         bare = raw
         if self.style.is_wrapped:  # else its own line breaks would be taken for the wrapping
             line, some = builder.literal(b"\n"), builder.any_text
