@@ -22,11 +22,14 @@ from structag.grammar.expressions import Grammar
 from structag.grammar.fingerprint import fingerprint
 from structag.grammar.pack import pack_grammar
 from structag.grammar.simplify import simplify_grammar
+from structag.grammar.transplant import extend
 from structag.limits import Limits
 from structag.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from structag.tags.model import StructuralTag
+    from structag.text.lower_rules import Lowered
+    from structag.text.rules import GrammarWarning
 
 Lower = Callable[[GrammarBuilder], int]
 
@@ -38,12 +41,14 @@ class CompiledGrammar:
         grammar: the unified grammar as lowered, marks included.
         vocabulary: what it was compiled for.
         native: the core's form, for `structag.matcher`.
+        warnings: what a grammar text probably did not mean; empty for other sources.
     """
 
     def __init__(self, grammar: Grammar, vocabulary: Vocabulary, native: Engine) -> None:
         self.grammar = grammar
         self.vocabulary = vocabulary
         self.native = native
+        self.warnings: tuple[GrammarWarning, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -143,6 +148,19 @@ class Compiler:
             ("regex", pattern), lambda b: lower_regex(pattern, b, limits=self.limits)
         )
 
+    def compile_ebnf(self, text: str) -> CompiledGrammar:
+        """Compile a grammar in EBNF, as docs/grammars.md describes it; it starts at `root`.
+
+        Raises:
+            GrammarSyntaxError, GrammarError, UnsupportedError: with the span, and the line drawn.
+            VocabularyError: `vocabulary-value`, a token that the text names does not exist.
+        """
+        return self._compile_text(text, "ebnf")
+
+    def compile_gbnf(self, text: str) -> CompiledGrammar:
+        """Compile a grammar in GBNF (llama.cpp).  Starts and raises like `compile_ebnf`."""
+        return self._compile_text(text, "gbnf")
+
     def compile_grammar(self, grammar: Grammar) -> CompiledGrammar:
         """Compile a unified grammar, made with `GrammarBuilder`; not cached.
 
@@ -190,6 +208,14 @@ class Compiler:
         """`compile_regex` on the compiler's threads."""
         return self._submit(self.compile_regex, pattern)
 
+    def compile_ebnf_async(self, text: str) -> Future[CompiledGrammar]:
+        """`compile_ebnf` on the compiler's threads."""
+        return self._submit(self.compile_ebnf, text)
+
+    def compile_gbnf_async(self, text: str) -> Future[CompiledGrammar]:
+        """`compile_gbnf` on the compiler's threads."""
+        return self._submit(self.compile_gbnf, text)
+
     def compile_grammar_async(self, grammar: Grammar) -> Future[CompiledGrammar]:
         """`compile_grammar` on the compiler's threads."""
         return self._submit(self.compile_grammar, grammar)
@@ -202,6 +228,24 @@ class Compiler:
         """Forget every compiled grammar; those in use live on with their users."""
         with self._lock:
             self._cache.clear()
+
+    def _compile_text(self, text: str, syntax: str) -> CompiledGrammar:
+        from structag.text.grammar_text import read_grammar_text
+
+        read: list[Lowered] = []
+
+        def lower(builder: GrammarBuilder) -> int:
+            read.append(
+                read_grammar_text(
+                    text, syntax, limits=self.limits, token_ids=self.vocabulary.token_id
+                )
+            )
+            return extend(builder, read[0].grammar)
+
+        compiled = self._compile((syntax, text), lower)
+        if read:
+            compiled.warnings = read[0].warnings
+        return compiled
 
     def _compile(self, key: tuple[str, ...] | None, lower: Lower) -> CompiledGrammar:
         if key is not None:

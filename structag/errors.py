@@ -30,6 +30,8 @@ CODES: dict[str, str] = {
     # regular expressions and grammar texts
     "regex-syntax": "The pattern is not a regular expression (ECMA-262).",
     "regex-feature": "The pattern uses a feature that is not supported, or that no automaton has.",
+    "grammar-syntax": "The grammar text does not parse, or defines a rule twice.",
+    "grammar-feature": "The grammar text is valid, but uses something that is not supported here.",
     # the grammar
     "grammar-undefined": "A rule is used but never defined.",
     "grammar-empty": "The grammar derives no string at all.",
@@ -55,7 +57,10 @@ class StructagError(Exception):
         span: ``(start, end)`` in characters of the source text, or ``None``.
         expected: what would have been right here, or ``None``.
         hint: one way to mend it, or ``None``.
+        excerpt: name, line and column of the place, its line, a caret; for grammar texts.
     """
+
+    excerpt: str | None = None
 
     def __init__(
         self,
@@ -81,11 +86,12 @@ class StructagError(Exception):
         place = ""
         if self.pointer is not None:
             place = f" - at `{self.pointer or '(root)'}`"
-        elif self.span is not None:
+        elif self.span is not None and self.excerpt is None:
             place = f" - at character {self.span[0]}"
         expected = f", expected {self.expected}" if self.expected else ""
         hint = f"; {self.hint}" if self.hint else ""
-        return f"{self.message}{expected}{place}{hint}"
+        excerpt = f"\n{self.excerpt}" if self.excerpt else ""
+        return f"{self.message}{expected}{place}{hint}{excerpt}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions are rebuilt from their positional arguments alone; ours are keywords.

@@ -36,6 +36,10 @@ def regex(pattern: str) -> Callable[[], object]:
     return lambda: compiler().compile_regex(pattern)
 
 
+def ebnf(text: str) -> Callable[[], object]:
+    return lambda: compiler().compile_ebnf(text)
+
+
 def grammar(make: Callable[[GrammarBuilder], int]) -> Callable[[], object]:
     def compile_it() -> object:
         builder = GrammarBuilder()
@@ -92,6 +96,9 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("schema-keyword", schema({"type": "array", "uniqueItems": True})),
     ("regex-syntax", regex("(a")),
     ("regex-feature", regex(r"(a)\1")),
+    ("grammar-syntax", ebnf('root ::= "a" (')),
+    ("grammar-feature", ebnf('root[lazy] ::= "a"')),
+    ("grammar-undefined", ebnf("root ::= item")),
     ("grammar-undefined", grammar(lambda builder: builder.rule("item"))),
     ("grammar-empty", grammar(endless_rule)),
     ("grammar-operand", grammar(lambda builder: builder.complement(builder.rule("item")))),

@@ -1,0 +1,72 @@
+"""The one door for grammar texts: EBNF, GBNF or Lark → the unified grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from structag.errors import FormatError, StructagError
+from structag.grammar.builder import GrammarBuilder
+from structag.grammar.expressions import Ref
+from structag.grammar.transplant import extend
+from structag.limits import Limits
+from structag.source import Source
+from structag.text.lower_rules import Lowered, lower_rules
+from structag.text.rules import RuleGrammar, TokenIds
+
+SYNTAXES = ("ebnf", "gbnf", "lark")
+
+
+def read_grammar_text(
+    text: str,
+    syntax: str,
+    *,
+    limits: Limits | None = None,
+    token_ids: TokenIds | None = None,
+    name: str = "<text>",
+) -> Lowered:
+    """The grammar of a text, and warnings about what it probably did not mean.
+
+    Args:
+        text: the grammar text.
+        syntax: one of `SYNTAXES`.
+        limits: see `Limits`.
+        token_ids: finds the ids of tokens that the text names (`<think>`).
+        name: what messages call the text: a file's name, say.
+
+    Raises:
+        GrammarSyntaxError: `grammar-syntax`; GrammarError: `grammar-undefined`, `grammar-empty`,
+            `grammar-operand`; UnsupportedError: `grammar-feature`.  Each has a span, and draws it.
+        VocabularyError: `vocabulary-value`, a named token that does not exist.
+        LimitError: the text is too large, or nested too deeply.
+    """
+    if syntax not in SYNTAXES:
+        raise FormatError(
+            f"a grammar of the kind {syntax!r}",
+            code="source-kind",
+            expected="ebnf, gbnf or lark",
+        )
+    source = Source(text, name)
+    limits = limits or Limits()
+    parse: Callable[[Source, Limits], RuleGrammar] = getattr(
+        import_module(f"structag.text.{syntax}"), f"parse_{syntax}"
+    )
+    try:
+        return lower_rules(parse(source, limits), limits, token_ids)
+    except StructagError as error:
+        if error.span is not None and error.excerpt is None:
+            error.excerpt = source.draw(error.span)
+        raise
+
+
+def lower_grammar_text(
+    text: str,
+    syntax: str,
+    builder: GrammarBuilder,
+    *,
+    limits: Limits | None = None,
+    token_ids: TokenIds | None = None,
+) -> Ref:
+    """The expression of a grammar text in `builder`; see `read_grammar_text`."""
+    lowered = read_grammar_text(text, syntax, limits=limits, token_ids=token_ids)
+    return extend(builder, lowered.grammar)

@@ -1,0 +1,140 @@
+"""Parses a grammar text with lark and turns what goes wrong into errors that show the place.
+
+A front end is a lark grammar under ``grammars/`` and a `lark.Transformer` that builds
+`structag.text.rules` while parsing (LALR), so that no tree is walked and depth costs no Python
+frames.  The transformer is shared by all threads: it must not hold state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from lark import Lark, Transformer
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from structag.errors import FormatError, GrammarSyntaxError, LimitError
+from structag.grammars import load_grammar
+from structag.limits import Limits
+from structag.source import Source
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """How one kind of grammar text is parsed.
+
+    Attributes:
+        name: what it is called in messages; `grammar` without its ending.
+        grammar: the lark grammar's file under ``grammars/``, its start symbol is ``start``.
+        transformer: makes the nouns; methods are named after rules and terminals.
+        words: terminal -> how messages call it.
+        skipped: strings, classes and comments, in which brackets do not count.
+    """
+
+    name: str
+    grammar: str
+    transformer: Transformer[Any, Any]
+    words: Mapping[str, str]
+    skipped: re.Pattern[str]
+
+    @cached_property
+    def parser(self) -> Lark:
+        """The parser, made once per process."""
+        return Lark(
+            load_grammar(self.grammar), parser="lalr", transformer=self.transformer, regex=False
+        )
+
+
+def parse_text(syntax: Syntax, source: Source, limits: Limits) -> Any:
+    """What the start rule of `syntax` returns for the text of `source`.
+
+    Raises:
+        GrammarSyntaxError: `grammar-syntax`, with the span and what was expected.
+        FormatError: `text-encoding`, a lone surrogate in the text.
+        LimitError: `nesting-limit` for brackets; `limit` for a text over `Limits.max_source_bytes`.
+    """
+    _check_text(source.text, limits)
+    _check_nesting(syntax, source.text, limits)
+    try:
+        return syntax.parser.parse(source.text)
+    except UnexpectedInput as error:
+        raise _syntax_error(syntax, source.text, error) from None
+
+
+def _check_text(text: str, limits: Limits) -> None:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            "a lone surrogate in the text",
+            code="text-encoding",
+            span=(error.start, error.end),
+            expected="Unicode text",
+        ) from None
+    if size > limits.max_source_bytes:
+        raise LimitError(
+            f"a grammar text of {size:,} bytes",
+            limit="source bytes",
+            value=limits.max_source_bytes,
+            setting="max_source_bytes",
+        )
+
+
+_OPENERS = re.compile(r"[(\[{]")
+_NOT_BRACKETS = re.compile(r"[^()\[\]{}]+")
+_LEVELS = {**dict.fromkeys(map(ord, "([{"), 1), **dict.fromkeys(map(ord, ")]}"), -1)}
+
+
+def _check_nesting(syntax: Syntax, text: str, limits: Limits) -> None:
+    if sum(map(text.count, "([{")) <= limits.max_nesting:
+        return
+    brackets = _NOT_BRACKETS.sub("", syntax.skipped.sub("", text))
+    levels = accumulate(map(_LEVELS.__getitem__, map(ord, brackets)))
+    if any(level > limits.max_nesting for level in levels):
+        raise LimitError(
+            f"the grammar text is nested deeper than {limits.max_nesting} levels",
+            limit="nesting",
+            value=limits.max_nesting,
+            setting="max_nesting",
+            code="nesting-limit",
+            span=(0, 0),
+        )
+
+
+def _syntax_error(syntax: Syntax, text: str, error: UnexpectedInput) -> GrammarSyntaxError:
+    start = error.pos_in_stream or 0
+    expected: set[str] = set()
+    if isinstance(error, UnexpectedToken):
+        expected = set(error.accepts or error.expected)
+        if error.token.type == "$END":
+            start = len(text)
+        end = start + len(error.token)
+        found = f"`{_cut(str(error.token))}`" if end > start else "the end of the text"
+    else:
+        assert isinstance(error, UnexpectedCharacters)
+        expected = set(error.allowed or ())
+        end = start + 1
+        found = f"`{text[start:end]}`"
+    words = sorted({syntax.words.get(name, "") for name in expected} - {""})
+    if "$END" in expected:
+        words.append("the end of the text")
+    return GrammarSyntaxError(
+        f"{found} cannot stand here",
+        code="grammar-syntax",
+        span=(start, max(end, start)),
+        expected=_listed(words) or None,
+    )
+
+
+def _listed(words: list[str]) -> str:
+    return (
+        words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1] if words else ""
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"
