@@ -17,7 +17,7 @@ from structag.source import Source
 from structag.text.characters import Escapes
 from structag.text.ebnf_macros import Argument, Value, apply_options, call_macro, read_integer
 from structag.text.parsing import Syntax, parse_text
-from structag.text.rule_reader import WORDS, RuleReader, check_lines, span_of
+from structag.text.rule_reader import UNFINISHED, WORDS, RuleReader, check_lines, span_of
 from structag.text.rules import Definition, Expression, Reference, RuleGrammar, Text
 
 
@@ -97,6 +97,7 @@ _SYNTAX = Syntax(
         "BOOLEAN": "true or false",
         "DECIMAL": "a number",
     },
+    unfinished=UNFINISHED,
     skipped=re.compile(
         r'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"?|\[[^\]\\\r\n]*(?:\\.[^\]\\\r\n]*)*\]?'
         r"|#[^\r\n]*|\{[^}\r\n]*\}?"

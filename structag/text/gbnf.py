@@ -19,7 +19,7 @@ from structag.source import Source
 from structag.text import charset
 from structag.text.characters import Escapes
 from structag.text.parsing import Syntax, parse_text
-from structag.text.rule_reader import WORDS, RuleReader, check_lines, span_of
+from structag.text.rule_reader import UNFINISHED, WORDS, RuleReader, check_lines, span_of
 from structag.text.rules import Chars, Definition, RuleGrammar, Token
 
 _TOKEN = re.compile(r"(!?)<(?:\[(\d+)\]|([^>]+))>")
@@ -68,6 +68,7 @@ _SYNTAX = Syntax(
     grammar="gbnf.lark",
     transformer=_Reader(),
     words={**WORDS, "ANY": "`.`", "TOKEN": "a token such as `<[12]>`"},
+    unfinished=UNFINISHED,
     skipped=re.compile(
         r'"[^"\\]*(?:\\.[^"\\]*)*"?|\[[^\]\\]*(?:\\.[^\]\\]*)*\]?|#[^\r\n]*|\{[^}]*\}?', re.DOTALL
     ),

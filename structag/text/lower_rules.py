@@ -1,8 +1,7 @@
 """Lowers a `RuleGrammar` to a `Grammar`: names, recursion, and what is worth a warning.
 
-Each rule becomes a rule of the grammar, and so costs the same however often it is used.  Only a
-small one that is not recursive stands for its body where it is named, as a `Definition.inline` one
-always does: matching a rule needs a stack, matching a character class does not.
+Each rule becomes a rule of the grammar, which costs the same however often it is used; one with
+`Definition.inline` stands for its body instead.
 """
 
 from __future__ import annotations
@@ -11,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from structag.errors import GrammarError, GrammarSyntaxError, LimitError, VocabularyError
+from structag.errors import (
+    GrammarError,
+    GrammarSyntaxError,
+    LimitError,
+    StructagError,
+    VocabularyError,
+)
 from structag.grammar import expressions
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar, Ref
@@ -34,9 +39,6 @@ from structag.text.rules import (
     operands,
 )
 from structag.text.rules import Sequence as Series
-
-INLINE_SIZE = 24
-"""So many expressions of a rule are repeated wherever it is used."""
 
 _ABSORBED = (expressions.Seq, expressions.Alt, expressions.Literal, expressions.Repeat)
 
@@ -150,29 +152,27 @@ class _Lowering:
         ]
         for group in groups:
             if len(group) == 1 and group[0] not in self.references[group[0]]:
-                self._lower_plain(self.rules.definitions[group[0]], group[0] == start)
+                self._lower_plain(self.rules.definitions[group[0]])
             else:
                 self._lower_recursive([self.rules.definitions[number] for number in sorted(group)])
         return used
 
-    def _lower_plain(self, definition: Definition, is_root: bool) -> None:
+    def _lower_plain(self, definition: Definition) -> None:
         b, name = self.builder, definition.name
         body = self.bodies[name] = self._expression(definition.body)
-        node = b.node(body)
-        size = 1 + sum(
+        if not definition.inline:
+            self.refs[name] = b.rule(name)
+            b.define(self.refs[name], body)
+            return
+        size = sum(
             self.sizes.get(part.name, 1) if isinstance(part, Reference) else 1
             for part in walk(definition.body)
         )
-        is_small = size <= INLINE_SIZE and b.is_regular(body) and body not in (b.epsilon, b.empty)
-        if definition.inline or (is_small and not is_root):
-            if size > self.limits.max_expressions:
-                raise self._too_large(definition)
-            self.sizes[name] = size
-            # A mark keeps the parts of the body from becoming parts of what surrounds it.
-            self.refs[name] = b.mark(name, body) if isinstance(node, _ABSORBED) else body
-        else:
-            rule = self.refs[name] = b.rule(name)
-            b.define(rule, body)
+        if size > self.limits.max_expressions:
+            raise self._too_large(definition)
+        self.sizes[name] = size
+        # A mark keeps the parts of the body from becoming parts of what surrounds it.
+        self.refs[name] = b.mark(name, body) if isinstance(b.node(body), _ABSORBED) else body
 
     def _lower_recursive(self, group: list[Definition]) -> None:
         for definition in group:
@@ -237,7 +237,7 @@ class _Lowering:
             case Operator(_, combine, span):
                 try:
                     return combine(b, refs)
-                except GrammarError as error:
+                except StructagError as error:
                     error.span = error.span or span
                     raise
 

@@ -32,6 +32,7 @@ class Syntax:
         grammar: the lark grammar's file under ``grammars/``, its start symbol is ``start``.
         transformer: makes the nouns; methods are named after rules and terminals.
         words: terminal -> how messages call it.
+        unfinished: character -> what is wrong where it begins a terminal that never ends.
         skipped: strings, classes and comments, in which brackets do not count.
     """
 
@@ -39,6 +40,7 @@ class Syntax:
     grammar: str
     transformer: Transformer[Any, Any]
     words: Mapping[str, str]
+    unfinished: Mapping[str, str]
     skipped: re.Pattern[str]
 
     @cached_property
@@ -107,32 +109,27 @@ def _check_nesting(syntax: Syntax, text: str, limits: Limits) -> None:
 
 def _syntax_error(syntax: Syntax, text: str, error: UnexpectedInput) -> GrammarSyntaxError:
     start = error.pos_in_stream or 0
-    expected: set[str] = set()
+    problem = None
     if isinstance(error, UnexpectedToken):
-        expected = set(error.accepts or error.expected)
+        expected = error.accepts or error.expected
         if error.token.type == "$END":
-            start = len(text)
-        end = start + len(error.token)
-        found = f"`{_cut(str(error.token))}`" if end > start else "the end of the text"
+            start, end, found = len(text), len(text), "the end of the text"
+        else:
+            end, found = start + len(error.token), f"`{_cut(error.token)}`"
     else:
         assert isinstance(error, UnexpectedCharacters)
-        expected = set(error.allowed or ())
-        end = start + 1
-        found = f"`{text[start:end]}`"
-    words = sorted({syntax.words.get(name, "") for name in expected} - {""})
+        expected = error.allowed or set()
+        end, found = start + 1, f"`{text[start]}`"
+        problem = syntax.unfinished.get(text[start])
+    words = sorted({syntax.words[name] for name in expected if name in syntax.words})
     if "$END" in expected:
         words.append("the end of the text")
+    *others, last = words or [""]
     return GrammarSyntaxError(
-        f"{found} cannot stand here",
+        problem or f"{found} cannot stand here",
         code="grammar-syntax",
-        span=(start, max(end, start)),
-        expected=_listed(words) or None,
-    )
-
-
-def _listed(words: list[str]) -> str:
-    return (
-        words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1] if words else ""
+        span=(start, end),
+        expected=None if problem else f"{', '.join(others)} or {last}" if others else last or None,
     )
 
 

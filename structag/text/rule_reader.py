@@ -12,7 +12,7 @@ from typing import Any
 
 from lark import Token, Transformer
 
-from structag.errors import GrammarSyntaxError, LimitError
+from structag.errors import GrammarSyntaxError
 from structag.grammar.builder import MAX_COUNT
 from structag.text.characters import Escapes, read_class, read_string
 from structag.text.rules import (
@@ -45,6 +45,13 @@ WORDS = {
     "EQUAL": "`=`",
     "QUANTIFIER": "`*`, `+` or `?`",
     "COUNT": "a count such as `{2,5}`",
+}
+
+UNFINISHED = {
+    '"': "the string is not closed",
+    "[": "the character class is not closed",
+    "{": "the count is not complete",
+    "<": "the token is not closed",
 }
 
 
@@ -137,11 +144,10 @@ def _start(token: Token) -> int:
 
 def _count(digits: str, token: Token) -> int:
     if len(digits.lstrip("0")) > 10 or int(digits) > MAX_COUNT:
-        raise LimitError(
+        raise GrammarSyntaxError(
             f"a repeat count over {MAX_COUNT:,}",
-            limit="repeat count",
-            value=MAX_COUNT,
-            setting="max_expressions",
+            code="grammar-syntax",
             span=span_of(token),
+            expected="at most 2^31 - 1",
         )
     return int(digits)
