@@ -230,6 +230,7 @@ void BindMatcher(nb::module_& m) {
 }  // namespace
 
 void bind_apply(nb::module_& m);
+void bind_grammar(nb::module_& m);
 
 }  // namespace structag
 
@@ -239,6 +240,7 @@ NB_MODULE(_core, m) {
   structag::BindEngine(m);
   structag::BindMatcher(m);
   structag::bind_apply(m);
+  structag::bind_grammar(m);
   m.def(
       "fail_after",
       [](std::optional<std::int64_t> charges) { structag::Meter::FailAfter(charges.value_or(-1)); },

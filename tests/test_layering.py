@@ -48,7 +48,7 @@ NOUNS = {
     "structag.errors": (),
     "structag.limits": ("structag.errors",),
     "structag.source": ("structag.errors", "structag.limits"),
-    "structag.grammar.expressions": FOUNDATION,
+    "structag.grammar.expressions": (*FOUNDATION, "structag._core"),
     "structag.tags.model": FOUNDATION,
     "structag.vocabulary": (*FOUNDATION, "structag.loaders", "structag._core"),
 }

@@ -51,14 +51,9 @@ def bind_vocabulary(grammar: Grammar, control_tokens: Mapping[str, int]) -> Gram
     finder = _finder(control_tokens)
     if finder.pattern is None:
         return grammar
-    search = finder.pattern.search
-    for node in grammar.nodes:
-        if isinstance(node, Literal):
-            if node.marker and search(node.data):
-                return _Binder(grammar, finder).bind()
-        elif isinstance(node, Scan) and any(search(trigger) for trigger, _ in node.cases):
-            return _Binder(grammar, finder).bind()
-    return grammar
+    if not any(map(finder.pattern.search, grammar.native.markers)):
+        return grammar
+    return _Binder(grammar, finder).bind()
 
 
 class Occurrence(NamedTuple):

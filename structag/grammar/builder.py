@@ -5,106 +5,68 @@ sequences, empty parts, adjacent literals) and refuse what has no meaning (a rec
 under `And`), so that every later step may rely on it.  What needs the whole grammar (left
 recursion, nullable loops, unproductive rules) is `structag.grammar.simplify`'s.
 
-A builder is used by one thread; the grammar it makes is immutable.
+The table of expressions lies in the core (`core/grammar.h`), and with it the constructors that
+every front end calls all the time; this module adds the others.  A builder is used by one thread;
+the grammar it makes is immutable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
 
+from structag._core import GrammarTable
 from structag.errors import GrammarError
 from structag.grammar.expressions import (
     MAX_CODE_POINT,
     UNICODE_SCALARS,
-    Alt,
-    And,
     Assertion,
     Budget,
     Bytes,
     Chars,
-    Empty,
-    Encoded,
-    Epsilon,
     Erase,
     Grammar,
-    Literal,
     Mark,
-    Node,
     NoOccurrence,
     Not,
     Ref,
     Repeat,
-    Rule,
     Scan,
-    Seq,
     Tally,
     Tokens,
     Transparent,
     Unordered,
 )
 
-ByteString: TypeAlias = bytes  # `bytes` is a method of the builder
 CODECS = ("json", "xml")
 MAX_COUNT = 2**31 - 1
-ASCII = (1 << 128) - 1
 
 
-class GrammarBuilder:
+class GrammarBuilder(GrammarTable):
     """Makes expressions and, at the end, a `Grammar`.
+
+    From the table come, besides what is defined here:
+
+    - ``empty``, ``epsilon``, ``any_char``, ``any_text``;
+    - ``bytes(values)``, one byte (0–255) out of some; ``literal(data, marker=False)``;
+      ``chars(ranges)``, one character out of inclusive ranges (surrogates drop out);
+    - ``seq(*parts)``, ``alt(*parts)``, ``optional(child)``;
+    - ``repeat(child, min, max=None)``, counts up to 2^31 - 1, None is without bound;
+    - ``rule(name)``, a new rule, and ``define(rule, body)``, once for each;
+    - ``both(*parts)`` (`And`), ``complement(child)`` (`Not`), ``encoded(codec, child)`` (what is no
+      text drops out of `child`), for regular operands;
+    - ``mark(label, child)``;
+    - ``node(ref)``, the expression behind a `Ref`, and ``intern(node)``, the `Ref` of an expression
+      as it stands;
+    - ``is_regular(ref)``, ``is_nullable(ref)`` (None: a rule or an `Erase` decides),
+      ``is_text(ref)`` (certainly only valid UTF-8).
+
+    Each refuses operands without a meaning with a `GrammarError`, `grammar-operand`.
 
     >>> b = GrammarBuilder()
     >>> greeting = b.seq(b.literal(b"hello "), b.alt(b.literal(b"world"), b.literal(b"moon")))
     >>> b.build(greeting).nodes[greeting]
     Seq(parts=(2, 5))
     """
-
-    def __init__(self) -> None:
-        self._nodes: list[Node] = []
-        self._interned: dict[type, dict[Node, Ref]] = {}
-        self._regular: list[bool] = []
-        self._nullable: list[bool | None] = []  # None: depends on a rule
-        self._text: list[bool] = []  # certainly only valid UTF-8
-        self._rule_names: list[str] = []
-        self._rule_bodies: list[Ref | None] = []
-        self.empty: Ref = self._intern(Empty(), True, False, True)
-        self.epsilon: Ref = self._intern(Epsilon(), True, True, True)
-
-    # -- atoms
-
-    def bytes(self, values: Iterable[int]) -> Ref:
-        """One byte out of `values` (0–255)."""
-        members = 0
-        for value in values:
-            if not 0 <= value <= 255:
-                raise GrammarError(f"{value} is not a byte", code="grammar-operand")
-            members |= 1 << value
-        if not members:
-            return self.empty
-        return self._intern(Bytes(members), True, False, members & ~ASCII == 0)
-
-    def literal(self, data: ByteString, *, marker: bool = False) -> Ref:
-        """The byte string `data`; see `Literal` for `marker`."""
-        if not data:
-            return self.epsilon
-        return self._intern(Literal(data, marker), True, False, _is_utf8(data))
-
-    def chars(self, ranges: Iterable[tuple[int, int]]) -> Ref:
-        """One character out of `ranges` of code points (inclusive; surrogates drop out)."""
-        normal = normalize_ranges(ranges)
-        if not normal:
-            return self.empty
-        return self._intern(Chars(normal), True, False, True)
-
-    @property
-    def any_char(self) -> Ref:
-        """Any one Unicode scalar value."""
-        return self._intern(Chars(UNICODE_SCALARS), True, False, True)
-
-    @property
-    def any_text(self) -> Ref:
-        """Any valid UTF-8, the empty string included."""
-        return self.complement(self.empty)
 
     def tokens(self, ids: Iterable[int], *, negated: bool = False) -> Ref:
         """One whole token by id; `negated`: any other usable token."""
@@ -113,156 +75,32 @@ class GrammarBuilder:
             raise GrammarError(f"{members[0]} is not a token id", code="grammar-operand")
         if not members and not negated:
             return self.empty
-        return self._intern(Tokens(members, negated), False, False, False)
+        return self.intern(Tokens(members, negated))
 
-    # -- composition
-
-    def seq(self, *parts: Ref) -> Ref:
-        """The parts one after the other."""
-        flat: list[Ref] = []
-        for part in parts:
-            node = self._nodes[part]
-            for item in node.parts if isinstance(node, Seq) else (part,):
-                if item == self.empty:
-                    return self.empty
-                if item == self.epsilon:
-                    continue
-                if flat and (merged := self._join_literals(flat[-1], item)) is not None:
-                    flat[-1] = merged
-                else:
-                    flat.append(item)
-        if len(flat) < 2:
-            return flat[0] if flat else self.epsilon
-        return self._intern(
-            Seq(tuple(flat)),
-            all(self._regular[i] for i in flat),
-            _all(self._nullable[i] for i in flat),
-            all(self._text[i] for i in flat),
-        )
-
-    def alt(self, *parts: Ref) -> Ref:
-        """Any of the parts."""
-        members: set[Ref] = set()
-        for part in parts:
-            node = self._nodes[part]
-            members.update(node.parts if isinstance(node, Alt) else (part,))
-        members.discard(self.empty)
-        if len(members) < 2:
-            return members.pop() if members else self.empty
-        flat = tuple(sorted(members))
-        return self._intern(
-            Alt(flat),
-            all(self._regular[i] for i in flat),
-            _any(self._nullable[i] for i in flat),
-            all(self._text[i] for i in flat),
-        )
-
-    def repeat(self, child: Ref, min: int, max: int | None = None) -> Ref:
-        """`child` from `min` to `max` times (None: without bound); both up to 2^31 - 1."""
-        if min < 0 or (max is not None and max < min):
-            raise GrammarError(f"a repeat from {min} to {max}", code="grammar-operand")
-        if min > MAX_COUNT or (max is not None and max > MAX_COUNT):
-            raise GrammarError(
-                f"a repeat count over {MAX_COUNT:,}",
-                code="grammar-operand",
-                expected="at most 2^31 - 1",
-            )
-        if max == 0 or child == self.epsilon:
-            return self.epsilon
-        if child == self.empty:
-            return self.epsilon if min == 0 else self.empty
-        if min == max == 1:
-            return child
-        node = self._nodes[child]
-        if isinstance(node, Repeat) and node.min <= 1 and node.max is None and max is None:
-            child, min = node.child, min if node.min else 0  # (x+){m,} is x{m,}; (x*){m,} is x*
-        nullable = True if min == 0 else self._nullable[child]
-        return self._intern(
-            Repeat(child, min, max), self._regular[child], nullable, self._text[child]
-        )
-
-    def optional(self, child: Ref) -> Ref:
-        """`child` or nothing."""
-        return self.repeat(child, 0, 1)
-
-    def rule(self, name: str) -> Ref:
-        """A new rule; give it a body with `define` before `build`."""
-        self._rule_names.append(name)
-        self._rule_bodies.append(None)
-        return self._intern(Rule(len(self._rule_names) - 1), False, None, False)
-
-    def define(self, rule: Ref, body: Ref) -> None:
-        """Give `rule` its body, once."""
-        node = self._nodes[rule]
-        if not isinstance(node, Rule) or self._rule_bodies[node.index] is not None:
-            raise GrammarError("a rule is defined once", code="grammar-operand")
-        self._rule_bodies[node.index] = body
-
-    # -- regular operators
-
-    def both(self, *parts: Ref) -> Ref:
-        """What belongs to every part (`And`); regular operands only."""
-        self._require_regular(parts, "And")
-        members = set(parts)
-        if self.empty in members:
-            return self.empty
-        if len(members) == 1:
-            return members.pop()
-        flat = tuple(sorted(members))
-        if not flat:
-            raise GrammarError("an intersection of nothing", code="grammar-operand")
-        return self._intern(
-            And(flat),
-            True,
-            _all(self._nullable[i] for i in flat),
-            any(self._text[i] for i in flat),
-        )
-
-    def complement(self, child: Ref) -> Ref:
-        """The texts that are not in `child` (`Not`); a regular operand only."""
-        self._require_regular((child,), "Not")
-        nullable = self._nullable[child]
-        return self._intern(Not(child), True, None if nullable is None else not nullable, True)
-
-    def encoded(self, codec: str, child: Ref) -> Ref:
-        """The spellings of the texts of `child` under `codec`; what is no text drops out."""
-        if codec not in CODECS:
-            raise GrammarError(f"codec {codec!r}", code="grammar-operand", expected="json or xml")
-        self._require_regular((child,), "Encoded")
-        if child in (self.empty, self.epsilon):
-            return child
-        if not self._text[child]:
-            child = self.both(self.any_text, child)
-        return self._intern(Encoded(codec, child), True, self._nullable[child], True)
-
-    def no_occurrence(self, patterns: Iterable[ByteString] = ()) -> Ref:
+    def no_occurrence(self, patterns: Iterable[bytes] = ()) -> Ref:
         """Text in which none of `patterns` occurs."""
         unique = tuple(sorted(set(patterns)))
         for pattern in unique:
             _require_pattern(pattern)
         if not unique:
             return self.any_text
-        return self._intern(NoOccurrence(unique), True, True, True)
+        return self.intern(NoOccurrence(unique))
 
     def erase(self, count: int, child: Ref) -> Ref:
         """`child` with its assertion marks 0 … `count`-1 left out."""
         self._require_regular((child,), "Erase")
-        return self._intern(Erase(count, child), True, None, False)
+        return self.intern(Erase(count, child))
 
     def assertion(self, index: int) -> Ref:
         """Assertion mark `index`; only inside `erase`."""
-        return self._intern(Assertion(index), True, False, False)
+        return self.intern(Assertion(index))
 
     def transparent(self, child: Ref) -> Ref:
         """`child` with marks anywhere in between; only inside `erase`."""
         self._require_regular((child,), "Transparent")
-        return self._intern(Transparent(child), True, self._nullable[child], False)
+        return self.intern(Transparent(child))
 
-    # -- context
-
-    def scan(
-        self, cases: Iterable[tuple[ByteString, Ref]], excludes: Iterable[ByteString] = ()
-    ) -> Ref:
+    def scan(self, cases: Iterable[tuple[bytes, Ref]], excludes: Iterable[bytes] = ()) -> Ref:
         """Free text until a trigger completes, then its expression; equal triggers are joined."""
         joined: dict[bytes, Ref] = {}
         for trigger, ref in cases:
@@ -273,7 +111,7 @@ class GrammarBuilder:
             _require_pattern(exclude)
         if not joined:
             return self.empty
-        return self._intern(Scan(tuple(sorted(joined.items())), banned), False, False, False)
+        return self.intern(Scan(tuple(sorted(joined.items())), banned))
 
     def budget(self, child: Ref, max_tokens: int) -> Ref:
         """`child`, at most `max_tokens` tokens of it; see `Budget` for the operands allowed."""
@@ -287,7 +125,7 @@ class GrammarBuilder:
                 code="grammar-operand",
                 expected="free text, or a repeat from 0 of one character or token",
             )
-        return self._intern(Budget(child, max_tokens), False, True, self._text[child])
+        return self.intern(Budget(child, max_tokens))
 
     def unordered(
         self, members: Sequence[tuple[Ref, bool]], rest: Ref | None, separator: Ref
@@ -300,8 +138,7 @@ class GrammarBuilder:
         self._require_consuming([ref for ref, _ in kept] + ([] if rest is None else [rest]))
         if not kept and rest is None:
             return self.epsilon
-        nullable = not any(need for _, need in kept)
-        return self._intern(Unordered(kept, rest, separator), False, nullable, False)
+        return self.intern(Unordered(kept, rest, separator))
 
     def tally(
         self,
@@ -326,68 +163,26 @@ class GrammarBuilder:
             return self.empty
         if not kept or max == 0:
             return self.epsilon
-        nullable = least == 0 and min == 0
-        return self._intern(Tally(kept, min, max, separator), False, nullable, False)
-
-    def mark(self, label: str, child: Ref) -> Ref:
-        """`child`, labelled with where it comes from."""
-        if child in (self.epsilon, self.empty):
-            return child
-        return self._intern(
-            Mark(label, child), self._regular[child], self._nullable[child], self._text[child]
-        )
-
-    # -- the whole
-
-    def node(self, ref: Ref) -> Node:
-        """The expression behind a `Ref`."""
-        return self._nodes[ref]
-
-    def is_regular(self, ref: Ref) -> bool:
-        """Whether `ref` may be an operand of `And`, `Not`, `Encoded` and `Erase`."""
-        return self._regular[ref]
-
-    def is_nullable(self, ref: Ref) -> bool | None:
-        """Whether `ref` derives the empty sequence; None if a rule or an `Erase` decides."""
-        return self._nullable[ref]
+        return self.intern(Tally(kept, min, max, separator))
 
     def build(self, root: Ref) -> Grammar:
-        """The grammar that starts at `root`.
+        """The grammar that starts at `root`; it shares this table.
 
         Raises:
             GrammarError: `grammar-undefined`, a rule without a body.
         """
-        rules: list[tuple[str, Ref]] = []
-        for name, body in zip(self._rule_names, self._rule_bodies, strict=True):
-            if body is None:
-                raise GrammarError(
-                    f"rule `{name}` is used but not defined",
-                    code="grammar-undefined",
-                    hint=f"add a definition of `{name}`",
-                )
-            rules.append((name, body))
-        return Grammar(tuple(self._nodes), tuple(rules), root)
-
-    def _intern(self, node: Node, regular: bool, nullable: bool | None, text: bool) -> Ref:
-        table = self._interned.setdefault(type(node), {})
-        ref = table.get(node)
-        if ref is None:
-            ref = table[node] = len(self._nodes)
-            self._nodes.append(node)
-            self._regular.append(regular)
-            self._nullable.append(nullable)
-            self._text.append(text)
-        return ref
-
-    def _join_literals(self, left: Ref, right: Ref) -> Ref | None:
-        a, b = self._nodes[left], self._nodes[right]
-        if isinstance(a, Literal) and isinstance(b, Literal) and a.marker == b.marker:
-            return self.literal(a.data + b.data, marker=a.marker)
-        return None
+        name = self.undefined_rule
+        if name is not None:
+            raise GrammarError(
+                f"rule `{name}` is used but not defined",
+                code="grammar-undefined",
+                hint=f"add a definition of `{name}`",
+            )
+        return Grammar.from_native(self.snapshot(root))
 
     def _require_regular(self, refs: Iterable[Ref], operator: str) -> None:
         for ref in refs:
-            if not self._regular[ref]:
+            if not self.is_regular(ref):
                 raise GrammarError(
                     f"an operand of {operator} is not regular",
                     code="grammar-operand",
@@ -396,7 +191,7 @@ class GrammarBuilder:
 
     def _require_consuming(self, refs: Iterable[Ref]) -> None:
         for ref in refs:
-            if self._nullable[ref]:
+            if self.is_nullable(ref):
                 raise GrammarError(
                     "a member of an unordered or counted list derives the empty string",
                     code="grammar-operand",
@@ -404,15 +199,15 @@ class GrammarBuilder:
                 )
 
     def _can_close_anywhere(self, ref: Ref) -> bool:
-        node = self._nodes[ref]
+        node = self.node(ref)
         while isinstance(node, Mark):
-            node = self._nodes[node.child]
+            node = self.node(node.child)
         if isinstance(node, NoOccurrence) or node == Not(self.empty):
             return True
         return (
             isinstance(node, Repeat)
             and node.min == 0
-            and isinstance(self._nodes[node.child], Bytes | Chars | Tokens)
+            and isinstance(self.node(node.child), Bytes | Chars | Tokens)
         )
 
 
@@ -453,13 +248,3 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _all(values: Iterable[bool | None]) -> bool | None:
-    seen = set(values)
-    return False if False in seen else None if None in seen else True
-
-
-def _any(values: Iterable[bool | None]) -> bool | None:
-    seen = set(values)
-    return True if True in seen else None if None in seen else False

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from structag._core import Grammar as NativeGrammar
+from structag._core import read_grammar
+
 Ref: TypeAlias = int
 """Index of an expression in `Grammar.nodes`."""
 
@@ -221,18 +224,59 @@ Node: TypeAlias = (
 )  # fmt: skip
 
 
-class Grammar(NamedTuple):
+class Grammar:
     """An immutable grammar.
 
-    Attributes:
+    Args:
         nodes: the expressions; children come before parents (a `Rule` is no child of its body).
         rules: ``(name, body)`` of every rule, by index.
         root: the start expression.
+
+    Attributes:
+        root: the start expression.
+        native: the core's form, which `structag.grammar.pack` and `simplify` work on.  A grammar
+            from a builder has only that; ``nodes`` and ``rules`` are made when asked for.
     """
 
-    nodes: tuple[Node, ...]
-    rules: tuple[tuple[str, Ref], ...]
-    root: Ref
+    __slots__ = ("_native", "_nodes", "_rules", "root")
+
+    def __init__(
+        self, nodes: tuple[Node, ...], rules: tuple[tuple[str, Ref], ...], root: Ref
+    ) -> None:
+        self._nodes: tuple[Node, ...] | None = nodes
+        self._rules: tuple[tuple[str, Ref], ...] | None = rules
+        self._native: NativeGrammar | None = None
+        self.root: Ref = root
+
+    @classmethod
+    def from_native(cls, native: NativeGrammar) -> Grammar:
+        """The grammar that a builder's table holds."""
+        grammar = cls.__new__(cls)
+        grammar._nodes = grammar._rules = None
+        grammar._native = native
+        grammar.root = native.root
+        return grammar
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The expressions."""
+        if self._nodes is None:
+            self._nodes = self.native.nodes
+        return self._nodes
+
+    @property
+    def rules(self) -> tuple[tuple[str, Ref], ...]:
+        """``(name, body)`` of every rule, by index."""
+        if self._rules is None:
+            self._rules = self.native.rules
+        return self._rules
+
+    @property
+    def native(self) -> NativeGrammar:
+        """The core's form."""
+        if self._native is None:
+            self._native = read_grammar(self.nodes, self.rules, self.root)
+        return self._native
 
 
 def children(node: Node) -> tuple[Ref, ...]:

@@ -19,19 +19,14 @@ from structag.errors import GrammarError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import (
     Alt,
-    Bytes,
-    Chars,
     Empty,
     Erase,
     Grammar,
-    Literal,
-    Mark,
     Node,
     Ref,
     Repeat,
     Rule,
     Scan,
-    Seq,
     Tally,
     Unordered,
     children,
@@ -42,15 +37,12 @@ from structag.grammar.left_recursion import (
     remove_left_recursion,
 )
 from structag.grammar.properties import (
-    nullability,
     nullable_nodes,
     productive_nodes,
     reachable_nodes,
 )
 from structag.grammar.rewriter import Rewriter, compact
 from structag.grammar.transplant import rebuild
-
-_ATOMS = (Literal, Chars, Bytes)
 
 
 def simplify_grammar(grammar: Grammar, max_expressions: int = MAX_EXPRESSIONS) -> Grammar:
@@ -62,7 +54,7 @@ def simplify_grammar(grammar: Grammar, max_expressions: int = MAX_EXPRESSIONS) -
             an unordered or counted list derives the empty sequence, or a token budget stands where
             it would have to be made non-empty.
     """
-    if _is_simple(grammar):
+    if grammar.native.is_simple:
         return grammar
     simple = _drop_unproductive(grammar)
     for step in (_remove_nullable_repeats, remove_left_recursion):
@@ -104,66 +96,6 @@ def _nullable_operands(node: Node, nullable: bytearray) -> list[Ref]:
             return [ref for ref, _, _ in kinds if nullable[ref]]
         case _:
             return []
-
-
-# -- the quick answer
-
-
-def _is_simple(grammar: Grammar) -> bool:
-    """Whether one pass can tell that there is nothing to do; "no" may be wrong.
-
-    The pass takes rules for non-nullable and unproductive.  If with that every body comes out
-    non-nullable and productive, no rule is nullable and all are productive; if moreover no body
-    begins with a rule, none is left-recursive.
-    """
-    nodes = grammar.nodes
-    nullable, productive, begins = (bytearray(len(nodes)) for _ in range(3))
-    for ref, node in enumerate(nodes):
-        if isinstance(node, _ATOMS):
-            productive[ref] = 1
-        elif isinstance(node, Seq):
-            nullable[ref] = productive[ref] = 1
-            for part in node.parts:
-                if nullable[ref] and begins[part]:
-                    begins[ref] = 1
-                if not nullable[part]:
-                    nullable[ref] = 0
-                if not productive[part]:
-                    productive[ref] = 0
-        elif isinstance(node, Alt):
-            for part in node.parts:
-                if nullable[part]:
-                    nullable[ref] = 1
-                if productive[part]:
-                    productive[ref] = 1
-                if begins[part]:
-                    begins[ref] = 1
-        elif isinstance(node, Repeat):
-            child = node.child
-            if nullable[child]:
-                return False
-            begins[ref], nullable[ref] = begins[child], node.min == 0
-            productive[ref] = productive[child] or node.min == 0
-        elif isinstance(node, Mark):
-            child = node.child
-            nullable[ref], productive[ref] = nullable[child], productive[child]
-            begins[ref] = begins[child]
-        elif isinstance(node, Rule):
-            begins[ref] = 1
-        elif isinstance(node, Scan | Unordered | Tally):
-            refs = children(node)
-            if _nullable_operands(node, nullable) or any(type(nodes[i]) is Empty for i in refs):
-                return False
-            nullable[ref] = nullability(nodes, node, nullable)
-            productive[ref] = nullable[ref] or all(productive[part] for part in refs)
-            begins[ref] = not isinstance(node, Scan) and any(begins[part] for part in refs)
-        elif not isinstance(node, Empty):
-            nullable[ref] = nullability(nodes, node, nullable)
-            productive[ref] = 1
-    if type(nodes[grammar.root]) is Empty:
-        return False
-    bodies = [body for _, body in grammar.rules]
-    return all(productive[ref] and not nullable[ref] and not begins[ref] for ref in bodies)
 
 
 # -- nullable repeats

@@ -33,19 +33,12 @@ from structag.grammar.expressions import (
     Tokens,
     Transparent,
     Unordered,
-    children,
 )
 
 
 def extend(builder: GrammarBuilder, grammar: Grammar) -> Ref:
     """Copy `grammar` into `builder`; the `Ref` of its root there."""
-    rules = [builder.rule(name) for name, _ in grammar.rules]
-    copied: list[Ref] = []
-    for node in grammar.nodes:
-        copied.append(rebuild(builder, node, tuple(copied[i] for i in children(node)), rules))
-    for rule, (_, body) in zip(rules, grammar.rules, strict=True):
-        builder.define(rule, copied[body])
-    return copied[grammar.root]
+    return builder.extend(grammar.native)
 
 
 def rebuild(builder: GrammarBuilder, node: Node, refs: tuple[Ref, ...], rules: list[Ref]) -> Ref:

@@ -32,7 +32,7 @@ def without_markers(grammar: Grammar) -> Grammar:
     nodes = tuple(
         node._replace(marker=False) if isinstance(node, Literal) else node for node in grammar.nodes
     )
-    return grammar._replace(nodes=nodes)
+    return Grammar(nodes, grammar.rules, grammar.root)
 
 
 def vocabulary(*control: str) -> tuple[list[bytes], dict[str, int]]:

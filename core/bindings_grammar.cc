@@ -1,0 +1,454 @@
+// Python bindings of grammar.h: converts expressions to and from the named tuples of
+// structag/grammar/expressions.py; no logic of its own.
+
+// nanobind's own headers do not pass our warnings.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#pragma GCC diagnostic pop
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "grammar.h"
+
+namespace nb = nanobind;
+
+namespace structag {
+namespace {
+
+constexpr const char* kClassNames[kNodeKindCount] = {
+    "Empty",       "Epsilon", "Bytes",  "Literal",   "Chars",        "Seq",  "Alt",   "Repeat",
+    "Rule",        "And",     "Not",    "Encoded",   "NoOccurrence", "Scan", "Erase", "Assertion",
+    "Transparent", "Tokens",  "Budget", "Unordered", "Tally",        "Mark"};
+constexpr std::string_view kCodecs[] = {"json", "xml"};
+
+// The classes of expressions.py, by kind.  Never freed: the interpreter outlives nothing of ours.
+struct NodeClasses {
+  std::array<PyObject*, kNodeKindCount> classes;
+  PyObject* make;  // tuple.__new__
+};
+
+const NodeClasses& Classes() {
+  static const NodeClasses found = [] {
+    NodeClasses all{};
+    const nb::module_ module = nb::module_::import_("structag.grammar.expressions");
+    for (std::size_t i = 0; i < kNodeKindCount; ++i) {
+      all.classes[i] = nb::object(module.attr(kClassNames[i])).release().ptr();
+    }
+    const nb::handle tuple(reinterpret_cast<PyObject*>(&PyTuple_Type));
+    all.make = nb::object(tuple.attr("__new__")).release().ptr();
+    return all;
+  }();
+  return found;
+}
+
+std::string_view View(nb::handle data) {
+  if (!PyBytes_Check(data.ptr())) throw nb::type_error("expected bytes");
+  return {PyBytes_AsString(data.ptr()), static_cast<std::size_t>(PyBytes_Size(data.ptr()))};
+}
+
+nb::bytes AsBytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+// -- to Python
+
+nb::object Number(std::uint32_t value) { return nb::int_(value); }
+
+nb::object Maximum(std::uint32_t value) { return value == kNone ? nb::none() : Number(value); }
+
+template <class Make>
+nb::tuple TupleOf(std::size_t size, Make make) {
+  nb::object out = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(size)));
+  for (std::size_t i = 0; i < size; ++i) {
+    PyTuple_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), nb::object(make(i)).release().ptr());
+  }
+  return nb::borrow<nb::tuple>(out);
+}
+
+nb::tuple Numbers(std::span<const std::uint32_t> words) {
+  return TupleOf(words.size(), [&](std::size_t i) { return Number(words[i]); });
+}
+
+nb::object SetOfBytes(std::span<const std::uint32_t> words) {
+  std::array<unsigned char, 32> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<unsigned char>(words[i / 4] >> (8 * (i % 4)));
+  }
+  const nb::handle type(reinterpret_cast<PyObject*>(&PyLong_Type));
+  return type.attr("from_bytes")(nb::bytes(bytes.data(), bytes.size()), "little");
+}
+
+nb::tuple Fields(const GrammarTable& table, NodeKind kind, std::span<const std::uint32_t> w) {
+  const auto text = [&](TextId id) { return AsBytes(table.text(id)); };
+  switch (kind) {
+    case NodeKind::kEmpty:
+    case NodeKind::kEpsilon: return nb::make_tuple();
+    case NodeKind::kBytes: return nb::make_tuple(SetOfBytes(w));
+    case NodeKind::kLiteral: return nb::make_tuple(text(w[0]), w[1] != 0);
+    case NodeKind::kChars:
+      return nb::make_tuple(TupleOf(
+          w.size() / 2, [&](std::size_t i) { return nb::make_tuple(w[2 * i], w[2 * i + 1]); }));
+    case NodeKind::kSeq:
+    case NodeKind::kAlt:
+    case NodeKind::kAnd: return nb::make_tuple(Numbers(w));
+    case NodeKind::kRepeat: return nb::make_tuple(w[0], w[1], Maximum(w[2]));
+    case NodeKind::kEncoded: return nb::make_tuple(nb::str(kCodecs[w[0]].data()), w[1]);
+    case NodeKind::kNoOccurrence:
+      return nb::make_tuple(TupleOf(w.size(), [&](std::size_t i) { return text(w[i]); }));
+    case NodeKind::kScan: {
+      const std::size_t cases = w[0];
+      return nb::make_tuple(
+          TupleOf(cases,
+                  [&](std::size_t i) { return nb::make_tuple(text(w[2 + 2 * i]), w[3 + 2 * i]); }),
+          TupleOf(w[1], [&](std::size_t i) { return text(w[2 + 2 * cases + i]); }));
+    }
+    case NodeKind::kTokens: return nb::make_tuple(Numbers(w.subspan(1)), w[0] != 0);
+    case NodeKind::kUnordered:
+      return nb::make_tuple(
+          TupleOf(w[0],
+                  [&](std::size_t i) { return nb::make_tuple(w[3 + 2 * i], w[4 + 2 * i] != 0); }),
+          Maximum(w[1]), w[2]);
+    case NodeKind::kTally:
+      return nb::make_tuple(TupleOf(w[0],
+                                    [&](std::size_t i) {
+                                      return nb::make_tuple(w[4 + 3 * i], w[5 + 3 * i],
+                                                            Maximum(w[6 + 3 * i]));
+                                    }),
+                            w[1], Maximum(w[2]), w[3]);
+    case NodeKind::kMark: {
+      const std::string_view label = table.text(w[0]);
+      return nb::make_tuple(nb::str(label.data(), label.size()), w[1]);
+    }
+    default: return Numbers(w);  // Rule, Not, Erase, Assertion, Transparent, Budget
+  }
+}
+
+nb::object NodeOf(const GrammarTable& table, NodeRef ref) {
+  const NodeKind kind = table.kind(table.Checked(ref));
+  const NodeClasses& classes = Classes();
+  return nb::handle(classes.make)(nb::handle(classes.classes[static_cast<std::size_t>(kind)]),
+                                  Fields(table, kind, table.words(ref)));
+}
+
+// -- from Python
+
+NodeKind KindOf(nb::handle node) {
+  const auto& classes = Classes().classes;
+  PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(node.ptr()));
+  for (std::size_t i = 0; i < kNodeKindCount; ++i) {
+    if (classes[i] == type) return static_cast<NodeKind>(i);
+  }
+  throw nb::type_error("not an expression");
+}
+
+std::uint32_t Word(nb::handle value) { return nb::cast<std::uint32_t>(value); }
+
+std::uint32_t Size(nb::handle sequence) { return static_cast<std::uint32_t>(nb::len(sequence)); }
+
+std::uint32_t MaximumWord(nb::handle value) { return value.is_none() ? kNone : Word(value); }
+
+// The words of a named tuple; `child` says where a child went.
+template <class Child>
+Words WordsOf(GrammarTable& table, NodeKind kind, nb::handle node, Child child) {
+  const auto text = [&](nb::handle data) { return table.InternText(View(data)); };
+  Words out;
+  switch (kind) {
+    case NodeKind::kBytes: {
+      const nb::object bytes = node[0].attr("to_bytes")(32, "little");
+      const std::string_view view = View(bytes);
+      out.resize(8);
+      for (std::size_t i = 0; i < 32; ++i) {
+        out[i / 4] |= std::uint32_t{static_cast<unsigned char>(view[i])} << (8 * (i % 4));
+      }
+      return out;
+    }
+    case NodeKind::kLiteral: return {text(node[0]), nb::cast<bool>(node[1]) ? 1u : 0u};
+    case NodeKind::kChars:
+      for (nb::handle pair : node[0]) {
+        out.push_back(Word(pair[0]));
+        out.push_back(Word(pair[1]));
+      }
+      return out;
+    case NodeKind::kSeq:
+    case NodeKind::kAlt:
+    case NodeKind::kAnd:
+      for (nb::handle part : node[0]) out.push_back(child(part));
+      if (kind != NodeKind::kSeq) std::sort(out.begin(), out.end());
+      return out;
+    case NodeKind::kRepeat: return {child(node[0]), Word(node[1]), MaximumWord(node[2])};
+    case NodeKind::kRule:
+    case NodeKind::kAssertion: return {Word(node[0])};
+    case NodeKind::kNot:
+    case NodeKind::kTransparent: return {child(node[0])};
+    case NodeKind::kEncoded: {
+      const bool is_xml = nb::cast<std::string_view>(nb::object(node[0])) == kCodecs[1];
+      return {is_xml ? 1u : 0u, child(node[1])};
+    }
+    case NodeKind::kNoOccurrence:
+      for (nb::handle pattern : node[0]) out.push_back(text(pattern));
+      return out;
+    case NodeKind::kScan:
+      out = {Size(node[0]), Size(node[1])};
+      for (nb::handle item : node[0]) {
+        out.push_back(text(item[0]));
+        out.push_back(child(item[1]));
+      }
+      for (nb::handle exclude : node[1]) out.push_back(text(exclude));
+      return out;
+    case NodeKind::kErase: return {Word(node[0]), child(node[1])};
+    case NodeKind::kTokens:
+      out = {nb::cast<bool>(node[1]) ? 1u : 0u};
+      for (nb::handle id : node[0]) out.push_back(Word(id));
+      return out;
+    case NodeKind::kBudget: return {child(node[0]), Word(node[1])};
+    case NodeKind::kUnordered:
+      out = {Size(node[0]), node[1].is_none() ? kNone : child(node[1]), child(node[2])};
+      for (nb::handle member : node[0]) {
+        out.push_back(child(member[0]));
+        out.push_back(nb::cast<bool>(member[1]) ? 1u : 0u);
+      }
+      return out;
+    case NodeKind::kTally:
+      out = {Size(node[0]), Word(node[1]), MaximumWord(node[2]), child(node[3])};
+      for (nb::handle item : node[0]) {
+        out.push_back(child(item[0]));
+        out.push_back(Word(item[1]));
+        out.push_back(MaximumWord(item[2]));
+      }
+      return out;
+    case NodeKind::kMark:
+      return {table.InternText(nb::cast<std::string_view>(nb::object(node[0]))), child(node[1])};
+    default: return out;
+  }
+}
+
+NodeRef InternNode(GrammarTable& table, nb::handle node) {
+  const NodeKind kind = KindOf(node);
+  return table.Intern(
+      kind, WordsOf(table, kind, node, [&](nb::handle ref) { return table.Checked(Word(ref)); }));
+}
+
+std::shared_ptr<Grammar> ReadGrammar(const nb::tuple& nodes, const nb::tuple& rules, NodeRef root) {
+  const auto table = std::make_shared<GrammarTable>();
+  Words rule_places, places;
+  for (nb::handle rule : rules) {
+    rule_places.push_back(table->Rule(nb::cast<std::string>(nb::object(rule[0]))));
+  }
+  const auto place = [&](nb::handle ref) { return places.at(Word(ref)); };
+  for (nb::handle node : nodes) {
+    const NodeKind kind = KindOf(node);
+    places.push_back(kind == NodeKind::kRule
+                         ? rule_places.at(Word(node[0]))
+                         : table->Intern(kind, WordsOf(*table, kind, node, place)));
+  }
+  std::size_t number = 0;
+  for (nb::handle rule : rules) table->Define(rule_places[number++], place(rule[1]));
+  return std::make_shared<Grammar>(Grammar{table, static_cast<std::uint32_t>(table->size()),
+                                           static_cast<std::uint32_t>(table->rule_count()),
+                                           places.at(root)});
+}
+
+// -- the table
+
+// Refs out of the arguments of a call.
+Words RefsOf(const nb::args& parts) {
+  Words refs;
+  refs.reserve(parts.size());
+  for (nb::handle part : parts) refs.push_back(Word(part));
+  return refs;
+}
+
+NodeRef MakeBytes(GrammarTable& table, nb::handle values) {
+  ByteSet set;
+  for (nb::handle item : values) {
+    const auto value = nb::cast<std::int64_t>(item);
+    if (value < 0 || value > 255) throw BadOperand(std::to_string(value) + " is not a byte");
+    set.Add(static_cast<std::uint8_t>(value));
+  }
+  return table.Bytes(set);
+}
+
+NodeRef MakeChars(GrammarTable& table, nb::handle ranges) {
+  std::vector<CodePointRange> pairs;
+  for (nb::handle pair : ranges) {
+    pairs.emplace_back(nb::cast<std::int64_t>(nb::object(pair[0])),
+                       nb::cast<std::int64_t>(nb::object(pair[1])));
+  }
+  return table.Chars(std::move(pairs));
+}
+
+NodeRef MakeRepeat(GrammarTable& table, NodeRef child, nb::handle min, nb::handle max) {
+  const auto count = [&](nb::handle value) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+    if (overflow > 0 || number > kMostCount) {
+      throw BadOperand("a repeat count over 2,147,483,647", "at most 2^31 - 1");
+    }
+    return overflow < 0 ? -1 : number;
+  };
+  const long long low = count(min);
+  const long long high = max.is_none() ? -1 : count(max);
+  if (low < 0 || (!max.is_none() && high < low)) {
+    throw BadOperand("a repeat from " + nb::cast<std::string>(nb::str(min)) + " to " +
+                     nb::cast<std::string>(nb::str(max)));
+  }
+  return table.Repeat(child, static_cast<std::uint32_t>(low),
+                      max.is_none() ? kNone : static_cast<std::uint32_t>(high));
+}
+
+NodeRef MakeEncoded(GrammarTable& table, std::string_view codec, NodeRef child) {
+  for (std::uint32_t i = 0; i < std::size(kCodecs); ++i) {
+    if (kCodecs[i] == codec) return table.Encoded(i, child);
+  }
+  throw BadOperand("codec '" + std::string(codec) + "'", "json or xml");
+}
+
+nb::object IsNullable(const GrammarTable& table, NodeRef ref) {
+  const Nullable value = table.facts(table.Checked(ref)).nullable;
+  if (value == Nullable::kUnknown) return nb::none();
+  return nb::bool_(value == Nullable::kYes);
+}
+
+nb::object LiteralData(const GrammarTable& table, NodeRef ref) {
+  if (table.kind(table.Checked(ref)) != NodeKind::kLiteral) return nb::none();
+  return AsBytes(table.text(table.words(ref)[0]));
+}
+
+void BindTable(nb::module_& m) {
+  using Table = GrammarTable;
+  nb::class_<Table>(m, "GrammarTable")
+      .def(nb::init<>())
+      .def_prop_ro("empty", [](const Table&) { return Table::kEmpty; })
+      .def_prop_ro("epsilon", [](const Table&) { return Table::kEpsilon; })
+      .def("bytes", &MakeBytes, nb::arg("values"))
+      .def(
+          "literal",
+          [](Table& table, const nb::bytes& data, bool marker) {
+            return table.Literal(View(data), marker);
+          },
+          nb::arg("data"), nb::kw_only(), nb::arg("marker") = false)
+      .def("chars", &MakeChars, nb::arg("ranges"))
+      .def_prop_ro("any_char", [](Table& table) { return table.Chars({{0, kMaxCodePoint}}); })
+      .def_prop_ro("any_text", [](Table& table) { return table.Not(Table::kEmpty); })
+      .def("seq", [](Table& table, const nb::args& parts) { return table.Seq(RefsOf(parts)); })
+      .def("alt", [](Table& table, const nb::args& parts) { return table.Alt(RefsOf(parts)); })
+      .def("repeat", &MakeRepeat, nb::arg("child"), nb::arg("min"),
+           nb::arg("max").none() = nb::none())
+      .def(
+          "optional", [](Table& table, NodeRef child) { return table.Repeat(child, 0, 1); },
+          nb::arg("child"))
+      .def("rule", &Table::Rule, nb::arg("name"))
+      .def("define", &Table::Define, nb::arg("rule"), nb::arg("body"))
+      .def("both", [](Table& table, const nb::args& parts) { return table.And(RefsOf(parts)); })
+      .def("complement", &Table::Not, nb::arg("child"))
+      .def("encoded", &MakeEncoded, nb::arg("codec"), nb::arg("child"))
+      .def("mark", &Table::Mark, nb::arg("label"), nb::arg("child"))
+      .def("intern", &InternNode, nb::arg("node"))
+      .def("node", &NodeOf, nb::arg("ref"))
+      .def("literal_data", &LiteralData, nb::arg("ref"))
+      .def("part_count",
+           [](const Table& table, NodeRef ref) {
+             const NodeKind kind = table.kind(table.Checked(ref));
+             return kind == NodeKind::kSeq || kind == NodeKind::kAlt ? table.words(ref).size() : 1;
+           })
+      .def("is_regular", [](const Table& table,
+                            NodeRef ref) { return table.facts(table.Checked(ref)).is_regular; })
+      .def("is_nullable", &IsNullable, nb::arg("ref"))
+      .def("is_text",
+           [](const Table& table, NodeRef ref) { return table.facts(table.Checked(ref)).is_text; })
+      .def("extend",
+           [](Table& table, const Grammar& grammar) { return CopyGrammar(grammar, table); })
+      .def_prop_ro("undefined_rule",
+                   [](const Table& table) -> nb::object {
+                     for (std::uint32_t i = 0; i < table.rule_count(); ++i) {
+                       if (table.rule_body(i) == kNone) return nb::str(table.rule_name(i).c_str());
+                     }
+                     return nb::none();
+                   })
+      .def("snapshot", [](const std::shared_ptr<Table>& table, NodeRef root) {
+        return std::make_shared<Grammar>(Grammar{table, static_cast<std::uint32_t>(table->size()),
+                                                 static_cast<std::uint32_t>(table->rule_count()),
+                                                 table->Checked(root)});
+      });
+}
+
+// -- the grammar
+
+nb::list MarkersOf(const Grammar& grammar) {
+  nb::list markers;
+  for (NodeRef ref = 0; ref < grammar.node_count; ++ref) {
+    const NodeKind kind = grammar.table->kind(ref);
+    const auto words = grammar.table->words(ref);
+    if (kind == NodeKind::kLiteral && words[1] != 0) {
+      markers.append(AsBytes(grammar.table->text(words[0])));
+    } else if (kind == NodeKind::kScan) {
+      for (std::size_t i = 0; i < words[0]; ++i) {
+        markers.append(AsBytes(grammar.table->text(words[2 + 2 * i])));
+      }
+    }
+  }
+  return markers;
+}
+
+nb::tuple Pack(const Grammar& grammar) {
+  const PackedGrammar packed = PackGrammar(grammar);
+  return nb::make_tuple(
+      nb::bytes(packed.words.data(), packed.words.size() * sizeof(packed.words[0])),
+      AsBytes(packed.pool));
+}
+
+void BindGrammar(nb::module_& m) {
+  nb::class_<Grammar>(m, "Grammar")
+      .def_prop_ro("root", [](const Grammar& grammar) { return grammar.root; })
+      .def_prop_ro("nodes",
+                   [](const Grammar& grammar) {
+                     return TupleOf(grammar.node_count, [&](std::size_t i) {
+                       return NodeOf(*grammar.table, static_cast<NodeRef>(i));
+                     });
+                   })
+      .def_prop_ro("rules",
+                   [](const Grammar& grammar) {
+                     return TupleOf(grammar.rule_count, [&](std::size_t i) {
+                       const auto index = static_cast<std::uint32_t>(i);
+                       return nb::make_tuple(grammar.table->rule_name(index),
+                                             grammar.table->rule_body(index));
+                     });
+                   })
+      .def_prop_ro("markers", &MarkersOf)
+      .def_prop_ro("is_simple", &IsSimple)
+      .def_prop_ro("memory_bytes",
+                   [](const Grammar& grammar) { return grammar.table->MemoryBytes(); })
+      .def("pack", &Pack);
+  m.def("read_grammar", &ReadGrammar, nb::arg("nodes"), nb::arg("rules"), nb::arg("root"));
+}
+
+void TranslateBadOperand(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const BadOperand& e) {
+    const nb::object type = nb::module_::import_("structag.errors").attr("GrammarError");
+    const nb::object expected = e.expected().empty() ? nb::none() : nb::cast(e.expected());
+    const nb::object error =
+        type(e.what(), nb::arg("code") = "grammar-operand", nb::arg("expected") = expected);
+    PyErr_SetObject(type.ptr(), error.ptr());
+  }
+}
+
+}  // namespace
+
+void bind_grammar(nb::module_& m) {
+  nb::register_exception_translator(TranslateBadOperand);
+  BindTable(m);
+  BindGrammar(m);
+}
+
+}  // namespace structag
