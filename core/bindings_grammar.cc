@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec.h"
 #include "grammar.h"
 
 namespace nb = nanobind;
@@ -29,7 +30,17 @@ constexpr const char* kClassNames[kNodeKindCount] = {
     "Empty",       "Epsilon", "Bytes",  "Literal",   "Chars",        "Seq",  "Alt",   "Repeat",
     "Rule",        "And",     "Not",    "Encoded",   "NoOccurrence", "Scan", "Erase", "Assertion",
     "Transparent", "Tokens",  "Budget", "Unordered", "Tally",        "Mark"};
-constexpr std::string_view kCodecs[] = {"json", "xml"};
+constexpr std::string_view kCodecs[kCodecCount] = {"json", "xml", "python_double", "python_single"};
+
+std::uint32_t CodecOf(std::string_view name) {
+  const auto* found = std::ranges::find(kCodecs, name);
+  if (found != std::end(kCodecs)) return static_cast<std::uint32_t>(found - kCodecs);
+  std::string expected = "one of";
+  for (std::string_view codec : kCodecs) {
+    expected += (codec == kCodecs[0] ? " " : ", ") + std::string(codec);
+  }
+  throw BadOperand("codec '" + std::string(name) + "'", expected);
+}
 
 // The classes of expressions.py, by kind.  Never freed: the interpreter outlives nothing of ours.
 struct NodeClasses {
@@ -188,10 +199,8 @@ Words WordsOf(GrammarTable& table, NodeKind kind, nb::handle node, Child child) 
     case NodeKind::kAssertion: return {Word(node[0])};
     case NodeKind::kNot:
     case NodeKind::kTransparent: return {child(node[0])};
-    case NodeKind::kEncoded: {
-      const bool is_xml = nb::cast<std::string_view>(nb::object(node[0])) == kCodecs[1];
-      return {is_xml ? 1u : 0u, child(node[1])};
-    }
+    case NodeKind::kEncoded:
+      return {CodecOf(nb::cast<std::string_view>(nb::object(node[0]))), child(node[1])};
     case NodeKind::kNoOccurrence:
       for (nb::handle pattern : node[0]) out.push_back(text(pattern));
       return out;
@@ -306,10 +315,7 @@ NodeRef MakeRepeat(GrammarTable& table, NodeRef child, nb::handle min, nb::handl
 }
 
 NodeRef MakeEncoded(GrammarTable& table, std::string_view codec, NodeRef child) {
-  for (std::uint32_t i = 0; i < std::size(kCodecs); ++i) {
-    if (kCodecs[i] == codec) return table.Encoded(i, child);
-  }
-  throw BadOperand("codec '" + std::string(codec) + "'", "json or xml");
+  return table.Encoded(CodecOf(codec), child);
 }
 
 nb::object IsNullable(const GrammarTable& table, NodeRef ref) {

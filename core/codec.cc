@@ -29,45 +29,59 @@ void AddScalars(std::uint32_t low, std::uint32_t high, Ranges& out) {
   if (high > 0xDFFF) out.emplace_back(std::max(low, 0xE000u), high);
 }
 
-// JSON: phase (3 bits), hex digits read (2 bits), their value (16 bits), high surrogate (10 bits).
-enum JsonPhase : std::uint32_t { kRest, kBackslash, kHex, kHighDone, kHighBackslash, kLowHex };
-constexpr CodecState Json(JsonPhase phase, std::uint32_t digits, std::uint32_t value,
-                          std::uint32_t high) {
+// Strings with backslashes: phase (3 bits), hex digits read (2 bits), their value (16 bits), high
+// surrogate (10 bits).
+enum QuotedPhase : std::uint32_t { kRest, kBackslash, kHex, kHighDone, kHighBackslash, kLowHex };
+constexpr CodecState Quoted(QuotedPhase phase, std::uint32_t digits, std::uint32_t value,
+                            std::uint32_t high) {
   return phase | digits << 3 | value << 5 | high << 21;
 }
-constexpr std::string_view kShortEscapes = "\"\\/bfnrt";
-constexpr std::array<std::uint32_t, 8> kShortValues{'"', '\\', '/', 8, 12, 10, 13, 9};
 
-CodecMove JsonStep(CodecState state, std::uint8_t b) {
+struct QuotedSyntax {
+  std::uint8_t quote;
+  std::string_view escapes;  // the letters after a backslash …
+  std::string_view values;   // … and what each stands for
+  bool has_pairs;            // two escaped surrogates are one character; else no surrogate is taken
+  bool has_bytes;            // \xHH
+};
+constexpr QuotedSyntax kJsonSyntax{'"', "\"\\/bfnrt", "\"\\/\b\f\n\r\t", true, false};
+constexpr std::string_view kPythonEscapes = "\"'\\abfnrtv";
+constexpr std::string_view kPythonValues = "\"'\\\a\b\f\n\r\t\v";
+constexpr QuotedSyntax kPythonDouble{'"', kPythonEscapes, kPythonValues, false, true};
+constexpr QuotedSyntax kPythonSingle{'\'', kPythonEscapes, kPythonValues, false, true};
+
+CodecMove QuotedStep(const QuotedSyntax& syntax, CodecState state, std::uint8_t b) {
   const std::uint32_t phase = state & 7;
   const std::uint32_t digits = (state >> 3) & 3;
   const std::uint32_t value = (state >> 5) & 0xFFFF;
   const std::uint32_t high = state >> 21;
   switch (phase) {
     case kRest:
-      if (b == '\\') return Silent(Json(kBackslash, 0, 0, 0));
-      return b < 0x20 || b == '"' ? kReject : CodecMove{Kind::kByte, kCodecRest, b};
+      if (b == '\\') return Silent(Quoted(kBackslash, 0, 0, 0));
+      return b < 0x20 || b == syntax.quote ? kReject : CodecMove{Kind::kByte, kCodecRest, b};
     case kBackslash: {
-      if (b == 'u') return Silent(Json(kHex, 0, 0, 0));
-      const std::size_t i = kShortEscapes.find(static_cast<char>(b));
-      return i == std::string_view::npos ? kReject : Emit(kShortValues[i]);
+      if (b == 'u') return Silent(Quoted(kHex, 0, 0, 0));
+      if (b == 'x' && syntax.has_bytes) return Silent(Quoted(kHex, 2, 0, 0));
+      const std::size_t i = syntax.escapes.find(static_cast<char>(b));
+      if (i == std::string_view::npos) return kReject;
+      return Emit(static_cast<std::uint8_t>(syntax.values[i]));
     }
-    case kHighDone: return b == '\\' ? Silent(Json(kHighBackslash, 0, 0, high)) : kReject;
-    case kHighBackslash: return b == 'u' ? Silent(Json(kLowHex, 0, 0, high)) : kReject;
+    case kHighDone: return b == '\\' ? Silent(Quoted(kHighBackslash, 0, 0, high)) : kReject;
+    case kHighBackslash: return b == 'u' ? Silent(Quoted(kLowHex, 0, 0, high)) : kReject;
     default: break;
   }
   const int digit = HexValue(b);
   if (digit < 0) return kReject;
   const std::uint32_t grown = value << 4 | static_cast<std::uint32_t>(digit);
-  if (digits < 3) return Silent(Json(static_cast<JsonPhase>(phase), digits + 1, grown, high));
+  if (digits < 3) return Silent(Quoted(static_cast<QuotedPhase>(phase), digits + 1, grown, high));
   const bool is_high = grown >= 0xD800 && grown < 0xDC00;
   const bool is_low = grown >= 0xDC00 && grown < 0xE000;
   if (phase == kLowHex) return is_low ? Emit(0x10000 + (high << 10) + (grown - 0xDC00)) : kReject;
-  if (is_high) return Silent(Json(kHighDone, 0, 0, grown - 0xD800));
-  return is_low ? kReject : Emit(grown);
+  if (is_high && syntax.has_pairs) return Silent(Quoted(kHighDone, 0, 0, grown - 0xD800));
+  return is_high || is_low ? kReject : Emit(grown);
 }
 
-Ranges JsonPending(CodecState state) {
+Ranges QuotedPending(const QuotedSyntax& syntax, CodecState state) {
   const std::uint32_t phase = state & 7;
   const std::uint32_t shift = 4 * (4 - ((state >> 3) & 3));
   const std::uint32_t low = ((state >> 5) & 0xFFFF) << shift;
@@ -75,7 +89,7 @@ Ranges JsonPending(CodecState state) {
   const std::uint32_t base = 0x10000 + ((state >> 21) << 10);
   Ranges out;
   if (phase == kBackslash) {
-    AddScalars(0, kMaxCodePoint, out);
+    AddScalars(0, syntax.has_pairs ? kMaxCodePoint : 0xFFFF, out);
   } else if (phase == kHighDone || phase == kHighBackslash) {
     out.emplace_back(base, base + 0x3FF);
   } else if (phase == kLowHex) {
@@ -84,6 +98,7 @@ Ranges JsonPending(CodecState state) {
     if (from <= to) out.emplace_back(base + (from - 0xDC00), base + (to - 0xDC00));
   } else {
     AddScalars(low, top, out);
+    if (!syntax.has_pairs) return out;
     const std::uint32_t from = std::max(low, 0xD800u);
     const std::uint32_t to = std::min(top, 0xDBFFu);
     if (from <= to) {
@@ -171,14 +186,19 @@ Ranges XmlPending(CodecState state) {
   return out;
 }
 
+const QuotedSyntax& SyntaxOf(Codec codec) {
+  if (codec == Codec::kJson) return kJsonSyntax;
+  return codec == Codec::kPythonDouble ? kPythonDouble : kPythonSingle;
+}
+
 }  // namespace
 
 CodecMove CodecStep(Codec codec, CodecState state, std::uint8_t byte) noexcept {
-  return codec == Codec::kJson ? JsonStep(state, byte) : XmlStep(state, byte);
+  return codec == Codec::kXml ? XmlStep(state, byte) : QuotedStep(SyntaxOf(codec), state, byte);
 }
 
 Ranges CodecPending(Codec codec, CodecState state) {
-  return codec == Codec::kJson ? JsonPending(state) : XmlPending(state);
+  return codec == Codec::kXml ? XmlPending(state) : QuotedPending(SyntaxOf(codec), state);
 }
 
 }  // namespace structag

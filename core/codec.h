@@ -11,7 +11,8 @@
 
 namespace structag {
 
-enum class Codec : std::uint32_t { kJson = 0, kXml = 1 };
+enum class Codec : std::uint32_t { kJson = 0, kXml = 1, kPythonDouble = 2, kPythonSingle = 3 };
+inline constexpr std::uint32_t kCodecCount = 4;
 using CodecState = std::uint32_t;
 inline constexpr CodecState kCodecRest = 0;
 

@@ -146,7 +146,7 @@ ExprId Reader::ReadNode(std::int32_t kind, std::size_t end) {
     case 10: return pool_.MakeNot(NextOperand(), kUtf8Start);
     case 11: {
       const std::uint32_t codec = NextCount();
-      if (codec > 1) throw BadProgram("an unknown codec");
+      if (codec >= kCodecCount) throw BadProgram("an unknown codec");
       return pool_.MakeEncoded(NextOperand(), kCodecRest, Codec{codec});
     }
     case 12: return ReadNoOccurrence();

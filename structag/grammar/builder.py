@@ -37,7 +37,7 @@ from structag.grammar.expressions import (
     Unordered,
 )
 
-CODECS = ("json", "xml")
+CODECS = ("json", "xml", "python_double", "python_single")
 MAX_COUNT = 2**31 - 1
 
 

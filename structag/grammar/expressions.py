@@ -111,6 +111,9 @@ class Encoded(NamedTuple):
     - ``"xml"``: character data.  Any character but ``<`` and ``&`` stands for itself;
       ``&lt; &gt; &amp; &quot; &apos;``, ``&#D;`` and ``&#xH;`` with any number of digits, for
       Unicode scalar values other than 0.
+    - ``"python_double"``, ``"python_single"``: the inside of a Python string between ``"`` or
+      ``'``.  Any character but that quote, ``\\`` and U+0000–U+001F stands for itself;
+      ``\\" \\' \\\\ \\a \\b \\f \\n \\r \\t \\v``, ``\\xHH`` and ``\\uXXXX`` other than surrogates.
     """
 
     codec: str

@@ -13,7 +13,8 @@ numbers of the program differ from the grammar's.  Kinds and arguments (`∞` is
 
     0 Empty · 1 Epsilon · 2 Bytes 8 words of the set, low bytes first, low bit first
     3 Literal offset, length · 5 Seq children · 6 Alt children · 7 Repeat child, min, max|∞
-    8 Rule index · 9 And children · 10 Not child · 11 Encoded codec (0 json, 1 xml), child
+    8 Rule index · 9 And children · 10 Not child
+    11 Encoded codec (0 json, 1 xml, 2 python_double, 3 python_single), child
     12 NoOccurrence n, n × (offset, length)
     13 Scan cases, excludes, cases × (offset, length, child), excludes × (offset, length)
     14 Erase count, child · 15 Assertion index · 16 Transparent child

@@ -298,6 +298,14 @@ def _text_of(node: Node, operand: _Operand) -> str:
             return _call(node, operand)
 
 
+_CODEC_NAMES = {
+    "json": "json_string",
+    "xml": "xml_text",
+    "python_double": "python_string",
+    "python_single": "python_single_quoted_string",
+}
+
+
 def _call(node: Node, operand: _Operand) -> str:
     """The functional notation of what EBNF has no operator for."""
 
@@ -306,7 +314,7 @@ def _call(node: Node, operand: _Operand) -> str:
 
     match node:
         case Encoded(codec, child):
-            return f"{'json_string' if codec == 'json' else 'xml_text'}({show(child)})"
+            return f"{_CODEC_NAMES[codec]}({show(child)})"
         case NoOccurrence(patterns):
             return f"text_without({', '.join(map(quote, patterns))})" if patterns else "any_text()"
         case Scan(cases, excludes):

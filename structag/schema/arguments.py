@@ -3,9 +3,9 @@
 Every style starts from the normal form that JSON is lowered from (`structag.schema.facts`), so
 each keyword works in each; only the notation differs.  ``json`` is the JSON text itself.  The
 files of `structag.schema.styles` have the others: one element per argument (`elements`, with the
-texts in `known`), or one list of them (`gemma`).  What a style cannot write is refused at its
-place in the schema, or, where no declared name or value is lost by that, left out: names that the
-schema does not declare are written only if they are plain.
+texts in `known`), or one list of them (`pythonic`, `gemma`).  What a style cannot write is
+refused at its place in the schema, or, where no declared name or value is lost by that, left out:
+names that the schema does not declare are written only if they are plain.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from structag.schema.options import SchemaOptions
 from structag.schema.styles.elements import ElementLowering
 from structag.schema.styles.gemma import QUOTE_MARKS, GemmaLowering
 from structag.schema.styles.known import ELEMENT_STYLES
+from structag.schema.styles.pythonic import NOTATIONS, KeywordArguments
 
-STYLES = ("json", *ELEMENT_STYLES, *QUOTE_MARKS)
+STYLES = ("json", *ELEMENT_STYLES, *QUOTE_MARKS, *NOTATIONS)
 """The names of all styles."""
 
 
@@ -99,4 +100,6 @@ def _lowering(
 ) -> ArgumentLowering:
     if style in ELEMENT_STYLES:
         return ElementLowering(document, builder, options, limits, ELEMENT_STYLES[style])
+    if style in NOTATIONS:
+        return KeywordArguments(document, builder, options, limits, style)
     return GemmaLowering(document, builder, options, limits, QUOTE_MARKS[style])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
-from structag.schema.strings import quoted, spelled
+from structag.schema.strings import Quoting, quoted
 
 if TYPE_CHECKING:
     from structag.schema.facts import Goal
@@ -60,14 +60,12 @@ class JsonNotation:
         self, builder: GrammarBuilder, options: SchemaOptions, barred: bytes | None = None
     ) -> None:
         self.builder = builder
-        self.barred = barred
+        self._quoting = Quoting(barred=barred)
         gap = builder.repeat(builder.bytes(WHITESPACE), 0, options.max_whitespace)
-        quote = builder.literal(b'"')
         self.comma = builder.seq(gap, builder.literal(b","), gap)
         self.null = builder.literal(b"null")
         self.false, self.true = builder.literal(b"false"), builder.literal(b"true")
-        self._before_key = quote
-        self._after_key = builder.seq(quote, gap, builder.literal(b":"), gap)
+        self._colon = builder.seq(gap, builder.literal(b":"), gap)
         self._open_brace = builder.seq(builder.literal(b"{"), gap)
         self._close_brace = builder.seq(gap, builder.literal(b"}"))
         self._open_bracket = builder.seq(builder.literal(b"["), gap)
@@ -77,7 +75,7 @@ class JsonNotation:
         return text
 
     def string(self, text: Ref) -> Ref:
-        return quoted(self.builder, text, self.barred)
+        return quoted(self.builder, text, self._quoting)
 
     def array(self, items: Ref) -> Ref:
         return self.builder.seq(self._open_bracket, items, self._close_bracket)
@@ -89,10 +87,7 @@ class JsonNotation:
         return self.builder.seq(self._open_brace, members, self._close_brace)
 
     def member(self, name: str, value: Ref, goal: Goal) -> Ref:
-        builder = self.builder
-        key = spelled(builder, builder.literal(name.encode()), self.barred)
-        return builder.seq(self._before_key, key, self._after_key, value)
+        return self.free_member(self.builder.literal(name.encode()), value)
 
     def free_member(self, keys: Ref, value: Ref) -> Ref:
-        key = spelled(self.builder, keys, self.barred)
-        return self.builder.seq(self._before_key, key, self._after_key, value)
+        return self.builder.seq(self.string(keys), self._colon, value)

@@ -1,9 +1,9 @@
-"""Lowers string facts: the decoded text as a regular expression, spelled through the JSON codec."""
+"""Lowers string facts: the decoded text as a regular expression, spelled through a codec."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from structag.grammar.builder import MAX_COUNT, GrammarBuilder
 from structag.grammar.expressions import Alt, Literal, Ref
@@ -13,37 +13,56 @@ from structag.text.membership import UndecidedError, belongs
 if TYPE_CHECKING:
     from structag.schema.expand import Expander
 
-_PLAIN = re.compile(rb"[ !#-\[\]-~]*")
+_PLAIN = re.compile(rb"[ -\[\]-~]*")
 
 
-def quoted(builder: GrammarBuilder, text: Ref, barred: bytes | None = None) -> Ref:
-    """The JSON strings whose value is in `text`; fixed texts as `spelled` has them."""
-    quote = builder.literal(b'"')
+class Quoting(NamedTuple):
+    """How a string is written between two quotes.
+
+    `barred`: what may not occur in the spelling, for texts that end where that begins.
+    """
+
+    codec: str = "json"
+    quote: bytes = b'"'
+    barred: bytes | None = None
+
+
+JSON = Quoting()
+
+
+def quoted(builder: GrammarBuilder, text: Ref, quoting: Quoting = JSON) -> Ref:
+    """The strings whose value is in `text`, in quotes; fixed texts as `spelled` has them."""
+    quote = builder.literal(quoting.quote)
     node = builder.node(text)
     fixed: list[Ref] = []
     open_: list[Ref] = []
     for part in node.parts if isinstance(node, Alt) else (text,):
         (fixed if isinstance(builder.node(part), Literal) else open_).append(part)
-    words = [builder.seq(quote, spelled(builder, ref, barred), quote) for ref in fixed]
+    words = [builder.seq(quote, spelled(builder, ref, quoting), quote) for ref in fixed]
     if not open_:
         return builder.alt(*words)
-    rest = builder.seq(quote, spelled(builder, builder.alt(*open_), barred), quote)
+    rest = builder.seq(quote, spelled(builder, builder.alt(*open_), quoting), quote)
     return builder.alt(*words, rest)
 
 
-def spelled(builder: GrammarBuilder, text: Ref, barred: bytes | None = None) -> Ref:
-    """How the texts of `text` stand in a JSON string, without `barred` in their spelling.
+def spelled(builder: GrammarBuilder, text: Ref, quoting: Quoting = JSON) -> Ref:
+    """How the texts of `text` stand between the quotes.
 
     One fixed text in printable ASCII stands for itself: nobody writes a known name with escapes,
     and a model that may do so loses its way.  Everything else may be spelled in any way, since
     writers differ in what they escape.
     """
+    codec, quote, barred = quoting
     node = builder.node(text)
-    is_plain = isinstance(node, Literal) and _PLAIN.fullmatch(node.data) is not None
-    if is_plain and isinstance(node, Literal) and (barred is None or barred not in node.data):
+    ends = [quote] if barred is None else [quote, barred]
+    if isinstance(node, Literal) and _is_plain(node.data, ends):
         return text
-    ref = builder.encoded("json", text)
+    ref = builder.encoded(codec, text)
     return ref if barred is None else builder.both(ref, builder.no_occurrence([barred]))
+
+
+def _is_plain(data: bytes, ends: list[bytes]) -> bool:
+    return _PLAIN.fullmatch(data) is not None and not any(end in data for end in ends)
 
 
 def decoded(builder: GrammarBuilder, facts: StringFacts) -> Ref:

@@ -36,7 +36,7 @@ Tags: TypeAlias = Annotated[Sequence["TagFormat"], AfterValidator(tuple)]
 ArgumentStyle: TypeAlias = Literal[
     "json", "qwen_xml", "minimax_xml", "minimax_m3_xml", "deepseek_xml", "deepseek_v4_1_xml",
     "glm_xml", "cohere_xml", "kimi_k3_xml", "step3_xml", "gemma",
-    "functiongemma",
+    "functiongemma", "pythonic", "pythonic_json",
 ]  # fmt: skip
 
 

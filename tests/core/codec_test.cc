@@ -38,6 +38,21 @@ void TestJson() {
   }
 }
 
+void TestPython() {
+  for (Codec codec : {Codec::kPythonDouble, Codec::kPythonSingle}) {
+    CHECK(Gives(codec, "a\\n\\'\\\"\\\\\\x41\\u00e9\\a\\v",
+                {'a', '\n', '\'', '"', '\\', 'A', 0xE9, 7, 11}));
+    for (std::string_view bad : {"\n", "\\/", "\\0", "\\x4", "\\xg0", "\\u004", "\\ud83d",
+                                 "\\ude00", "\\ud83d\\ude00", "\\U0001f600", "\\N", "\\"}) {
+      CHECK(!Decode(codec, bad));
+    }
+  }
+  CHECK(Gives(Codec::kPythonDouble, "'", {'\''}));
+  CHECK(!Decode(Codec::kPythonDouble, "\""));
+  CHECK(Gives(Codec::kPythonSingle, "\"", {'"'}));
+  CHECK(!Decode(Codec::kPythonSingle, "'"));
+}
+
 void TestXml() {
   CHECK(Gives(Codec::kXml, "a&lt;&gt;&amp;&quot;&apos;", {'a', '<', '>', '&', '"', '\''}));
   CHECK(Gives(Codec::kXml, "&#65;&#x1F600;&#0065;", {'A', 0x1F600, 'A'}));
@@ -76,6 +91,16 @@ void TestPending() {
     CheckPending(Codec::kJson, state, hex, 8, pending, &hit);
     CHECK(hit == !pending.empty());
   }
+  for (std::string_view start : {"\\", "\\x", "\\x8", "\\u", "\\ud", "\\ud8", "\\udc", "\\u00"}) {
+    for (Codec codec : {Codec::kPythonDouble, Codec::kPythonSingle}) {
+      CodecState state = kCodecRest;
+      for (char c : start) state = CodecStep(codec, state, static_cast<std::uint8_t>(c)).next;
+      bool hit = false;
+      const auto pending = CodecPending(codec, state);
+      CheckPending(codec, state, "0189dDeEfF\\ux\"'nb", 8, pending, &hit);
+      CHECK(hit == !pending.empty());
+    }
+  }
   for (std::string_view start : {"&", "&a", "&q", "&#", "&#1", "&#x", "&#xD8", "&#x10FFF"}) {
     CodecState state = kCodecRest;
     for (char c : start) state = CodecStep(Codec::kXml, state, static_cast<std::uint8_t>(c)).next;
@@ -90,6 +115,7 @@ void TestPending() {
 
 int main() {
   structag::TestJson();
+  structag::TestPython();
   structag::TestXml();
   structag::TestPending();
 }

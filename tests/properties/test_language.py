@@ -14,6 +14,7 @@ from support.reference_matcher import ReferenceMatcher
 from support.strategies import GrammarSample, byte_strings, grammars, shapes
 
 from structag.compiler import Compiler
+from structag.grammar.builder import CODECS
 from structag.matcher import Matcher
 from structag.vocabulary import Vocabulary
 
@@ -97,6 +98,22 @@ def spellings(draw: st.DrawFn, codec: str) -> bytes:
     if codec == "json":
         units = ["a", "n", '\\"', "\\\\", "\\n", "\\u0061", "\\u00e9", "é", "\\u000a", "\\ud83d"]
         units += ["\\uDE00", "\\ud83d\\ude00", "\\", '"', "\\u", "\\/", "/"]
+    elif codec.startswith("python"):
+        units = [
+            "a",
+            "n",
+            "\\'",
+            '\\"',
+            "\\\\",
+            "\\n",
+            "\\x61",
+            "\\u0061",
+            "\\xe9",
+            "\\u00E9",
+            "é",
+            "'",
+        ]
+        units += ['"', "\\ud83d", "\\", "\\x", "\\x0a", "\\u", "\\a", "\\v", "/"]
     else:
         units = ["a", "n", "&lt;", "&amp;", "&#97;", "&#x61;", "&#0097;", "é", "&#xe9;", "&#xE9;"]
         units += ["&", "<", ";", "&#0;", "&#xD83D;", "&#x1F600;", "&quot;", "&apos;", "&gt;", '"']
@@ -104,7 +121,7 @@ def spellings(draw: st.DrawFn, codec: str) -> bytes:
 
 
 @properties()
-@given(st.data(), st.sampled_from(["json", "xml"]), grammars(alphabet=ESCAPED, regular=True))
+@given(st.data(), st.sampled_from(CODECS), grammars(alphabet=ESCAPED, regular=True))
 def test_spellings_under_a_codec(data: st.DataObject, codec: str, sample: GrammarSample) -> None:
     grammar = encoded(codec, sample)
     compiled = compile_or_none(COMPILER, grammar.grammar)

@@ -1,4 +1,4 @@
-"""Styles that write the arguments as one list: Gemma."""
+"""Styles that write the arguments as one list: Gemma and Python."""
 
 from __future__ import annotations
 
@@ -87,3 +87,111 @@ def test_gemma_refuses_what_it_cannot_write() -> None:
     with pytest.raises(UnsupportedError, match="which ends it") as constant:
         compiled({"properties": {"o": {"items": {"const": f"a{Q}"}}}}, "gemma")
     assert constant.value.pointer == "/properties/o/items/const"
+
+
+# -- pythonic
+
+TASK = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "maxLength": 5},
+        "done": {"type": ["boolean", "null"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "meta": {"type": "object", "properties": {"n": {"type": "integer"}, "s": True}},
+    },
+    "required": ["title"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ('title="Lunch"', True),
+        ("title='Lunch'", True),
+        ("""title="it's\"""", True),
+        (r"title='it\'s'", True),
+        ("""title='"a"'""", True),
+        (r'title="\"a\""', True),
+        (r'title="a\n\x41\u00e9"', True),
+        ('title="é😀"', True),
+        ('title="a", done=True', True),
+        ('title="a", done=None', True),
+        ('title="a",done=False', True),
+        ("""title="a", tags=["x", 'y']""", True),
+        ("""title="a", meta={"n": 3, 's': [None, 1.5e3, {}]}""", True),
+        ('title="a", meta={}', True),
+        ('title="too long"', False),
+        (r'title="a\nbcdef"', False),
+        ("title=\"a'", False),
+        ('title="a\nb"', False),
+        (r'title="\ud83d\ude00"', False),
+        (r'title="\/"', False),
+        ('title="a", done=true', False),
+        ('title="a", done=null', False),
+        ('title="a", meta={n: 3}', False),
+        ('title="a", meta={"n": "3"}', False),
+        ('title: "a"', False),
+        ('title = "a"', False),
+        ('"a"', False),
+        ("done=True", False),
+        ('done=True, title="a"', False),
+        ('title="a", title="a"', False),
+        ('title="a", other=1', False),
+        ('(title="a")', False),
+        ("", False),
+    ],
+)
+def test_pythonic(text: str, want: bool) -> None:
+    assert accepted(TASK, "pythonic", text) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ('title="a", done=true, tags=["x"], meta={"n": 3, "s": null}', True),
+        (r'title="\/\ud83d\ude00"', True),
+        ("title='a'", False),
+        ('title="a", done=True', False),
+    ],
+)
+def test_pythonic_with_json_values(text: str, want: bool) -> None:
+    assert accepted(TASK, "pythonic_json", text) == want
+
+
+@pytest.mark.parametrize("style", ["pythonic", "pythonic_json"])
+def test_pythonic_without_arguments(style: str) -> None:
+    nothing = {"type": "object", "properties": {}, "additionalProperties": False}
+
+    assert accepted(nothing, style, "")
+    assert not accepted(nothing, style, "a=1")
+
+
+def test_pythonic_constants_in_both_quotes() -> None:
+    schema = {"properties": {"s": {"enum": ["it's", 'a"b', "c", "d\\", "\n"]}}}
+    grammar = compiled(schema, "pythonic")
+
+    for text in ('"it\'s"', r"'it\'s'", "'a\"b'", r'"a\"b"', "'c'", '"c"', r"'d\\'", r"'\n'"):
+        assert accepts(grammar, f"s={text}"), text
+    for text in ("'it's'", '"a"b"', "'d\\'", "'\\c'", r"'c\n'"):
+        assert not accepts(grammar, f"s={text}"), text
+
+
+@pytest.mark.parametrize("name", ["from", "a-b", "1a", "a b", "", "None", "ﬁ", "__debug__"])
+def test_pythonic_refuses_what_is_no_keyword_argument(name: str) -> None:
+    with pytest.raises(UnsupportedError, match="no name for a Python argument") as refusal:
+        compiled({"properties": {name: {"type": "integer"}}}, "pythonic")
+    assert refusal.value.pointer == f"/properties/{name}"
+
+
+def test_pythonic_free_names() -> None:
+    schema = {"properties": {"naïve": {"const": 1}}, "additionalProperties": {"type": "integer"}}
+    grammar = compiled(schema, "pythonic")
+
+    assert accepts(grammar, "naïve=1, a_1=2, B=3")
+    assert not accepts(grammar, "naïve=2")
+    assert not accepts(grammar, "class=1")
+    assert not accepts(grammar, "a-b=1")
+    assert not accepts(grammar, "1=1")
+    assert not accepts(grammar, "classes=x")
+    assert accepts(grammar, "classes=1")

@@ -19,6 +19,18 @@ JSON_ESCAPES = {
     "r": "\r",
     "t": "\t",
 }
+PYTHON_ESCAPES = {
+    '"': '"',
+    "'": "'",
+    "\\": "\\",
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+}
 XML_ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 
 _JSON_UNIT = re.compile(
@@ -28,6 +40,10 @@ _JSON_UNIT = re.compile(
     | \\u(?P<code>[0-9a-fA-F]{4})""",
     re.VERBOSE,
 )
+_PYTHON_UNIT = r"""(?P<plain>[^QUOTE\\\x00-\x1f])
+    | \\(?P<simple>["'\\abfnrtv])
+    | \\x(?P<byte>[0-9a-fA-F]{2})
+    | \\u(?P<code>[0-9a-fA-F]{4})"""
 _XML_UNIT = re.compile(
     r"""(?P<plain>[^<&])
     | &(?P<name>lt|gt|amp|quot|apos);
@@ -67,7 +83,22 @@ def decode_xml(spelling: str) -> str | None:
     return _decode(_XML_UNIT, _xml_char, spelling)
 
 
-CODECS: dict[str, Callable[[str], str | None]] = {"json": decode_json, "xml": decode_xml}
+def decode_python(spelling: str, quote: str) -> str | None:
+    r"""The text that `spelling` stands for inside a Python string between two `quote`s.
+
+    >>> decode_python(r"a\x62\'", "'"), decode_python("'", "'"), decode_python(r"\ud83d", "'")
+    ("ab'", None, None)
+    """
+    unit = re.compile(_PYTHON_UNIT.replace("QUOTE", quote), re.VERBOSE)
+    return _decode(unit, _python_char, spelling)
+
+
+CODECS: dict[str, Callable[[str], str | None]] = {
+    "json": decode_json,
+    "xml": decode_xml,
+    "python_double": lambda spelling: decode_python(spelling, '"'),
+    "python_single": lambda spelling: decode_python(spelling, "'"),
+}
 
 
 def _decode(
@@ -94,6 +125,14 @@ def _json_char(unit: re.Match[str]) -> str | None:
         high, low = int(unit["high"], 16), int(unit["low"], 16)
         return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
     return _scalar(int(unit["code"], 16))
+
+
+def _python_char(unit: re.Match[str]) -> str | None:
+    if unit["plain"]:
+        return unit["plain"]
+    if unit["simple"]:
+        return PYTHON_ESCAPES[unit["simple"]]
+    return _scalar(int(unit["byte"] or unit["code"], 16))
 
 
 def _xml_char(unit: re.Match[str]) -> str | None:

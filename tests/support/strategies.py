@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from support.reference_matcher import ReferenceMatcher, TokenTable
 
-from structag.grammar.builder import GrammarBuilder
+from structag.grammar.builder import CODECS, GrammarBuilder
 from structag.grammar.expressions import (
     Alt,
     Grammar,
@@ -232,7 +232,7 @@ class _Writer:
             case "no-occurrence":
                 return b.no_occurrence(self.text(1, 2) for _ in range(self.size(0, 2)))
             case "encoded":
-                return b.encoded(self.pick("json", "xml"), self.without_marks(depth - 1))
+                return b.encoded(self.pick(*CODECS), self.without_marks(depth - 1))
             case "assertion":
                 return b.assertion(self.size(0, self.marks - 1))
             case "transparent":
