@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
-from structag.schema.strings import Quoting, quoted
+from structag.schema.strings import quoted
 
 if TYPE_CHECKING:
     from structag.schema.facts import Goal
@@ -51,16 +51,10 @@ class Notation(Protocol):
 
 
 class JsonNotation:
-    """JSON text, with up to `max_whitespace` characters of whitespace between tokens.
+    """JSON text, with up to `max_whitespace` characters of whitespace between tokens."""
 
-    `barred`: what may not occur in the spelling of a string, for texts that end where that begins.
-    """
-
-    def __init__(
-        self, builder: GrammarBuilder, options: SchemaOptions, barred: bytes | None = None
-    ) -> None:
+    def __init__(self, builder: GrammarBuilder, options: SchemaOptions) -> None:
         self.builder = builder
-        self._quoting = Quoting(barred=barred)
         gap = builder.repeat(builder.bytes(WHITESPACE), 0, options.max_whitespace)
         self.comma = builder.seq(gap, builder.literal(b","), gap)
         self.null = builder.literal(b"null")
@@ -75,7 +69,7 @@ class JsonNotation:
         return text
 
     def string(self, text: Ref) -> Ref:
-        return quoted(self.builder, text, self._quoting)
+        return quoted(self.builder, text)
 
     def array(self, items: Ref) -> Ref:
         return self.builder.seq(self._open_bracket, items, self._close_bracket)

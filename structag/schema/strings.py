@@ -17,14 +17,10 @@ _PLAIN = re.compile(rb"[ -\[\]-~]*")
 
 
 class Quoting(NamedTuple):
-    """How a string is written between two quotes.
-
-    `barred`: what may not occur in the spelling, for texts that end where that begins.
-    """
+    """How a string is written between two quotes."""
 
     codec: str = "json"
     quote: bytes = b'"'
-    barred: bytes | None = None
 
 
 JSON = Quoting()
@@ -52,17 +48,10 @@ def spelled(builder: GrammarBuilder, text: Ref, quoting: Quoting = JSON) -> Ref:
     and a model that may do so loses its way.  Everything else may be spelled in any way, since
     writers differ in what they escape.
     """
-    codec, quote, barred = quoting
     node = builder.node(text)
-    ends = [quote] if barred is None else [quote, barred]
-    if isinstance(node, Literal) and _is_plain(node.data, ends):
+    if isinstance(node, Literal) and _PLAIN.fullmatch(node.data) and quoting.quote not in node.data:
         return text
-    ref = builder.encoded(codec, text)
-    return ref if barred is None else builder.both(ref, builder.no_occurrence([barred]))
-
-
-def _is_plain(data: bytes, ends: list[bytes]) -> bool:
-    return _PLAIN.fullmatch(data) is not None and not any(end in data for end in ends)
+    return builder.encoded(quoting.codec, text)
 
 
 def decoded(builder: GrammarBuilder, facts: StringFacts) -> Ref:

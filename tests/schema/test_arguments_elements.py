@@ -127,7 +127,8 @@ def test_a_value_ends_at_its_first_closer(style: str) -> None:
     assert not accepts(grammar, write("s", f"a{stop}b", "string"))
     assert accepts(grammar, write("a", f'["{stop[:-1]}"]', "array"))
     assert not accepts(grammar, write("a", f'["{stop}"]', "array"))
-    assert accepts(grammar, write("a", f'["{stop.replace("<", chr(92) + "u003c")}"]', "array"))
+    escaped = stop.replace("<", "\\u003c")
+    assert not accepts(grammar, write("a", f'["{escaped}"]', "array"))
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -146,6 +147,12 @@ def test_a_constant_with_the_closer_is_refused(style: str) -> None:
     with pytest.raises(UnsupportedError) as refusal:
         compiled(schema, style)
     assert refusal.value.pointer == "/properties/s/enum"
+    with pytest.raises(UnsupportedError) as inside:
+        compiled({"properties": {"a": {"items": {"const": STYLES[style][1]}}}}, style)
+    assert inside.value.pointer == "/properties/a/items/const"
+    with pytest.raises(UnsupportedError) as name:
+        compiled({"properties": {"o": {"properties": {STYLES[style][1]: {}}}}}, style)
+    assert name.value.pointer is not None
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -8,13 +8,12 @@ from structag.limits import Limits
 from structag.schema.document import Document
 from structag.schema.facts import NONE, Forms, Goal, ObjectFacts
 from structag.schema.lower import Lowering
-from structag.schema.notation import JsonNotation
 from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
 from structag.schema.styles.distinguish import distinguish
 from structag.schema.styles.element_style import KINDS, NAME, ElementStyle
 from structag.schema.styles.names import Names
-from structag.schema.styles.raw import check_constants, raw_text
+from structag.schema.styles.raw import StoppedJson, check_constants, raw_text
 
 
 class ElementLowering(Lowering):
@@ -39,8 +38,7 @@ class ElementLowering(Lowering):
         self.style = style
         self._json: Lowering | None = None
         if style.item is None:
-            json = JsonNotation(builder, options, style.stops.encode())
-            self._json = Lowering(document, builder, options, limits, json)
+            self._json = StoppedJson(document, builder, options, limits, style.stops)
             self._json.expander = self.expander
 
     def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
