@@ -12,11 +12,20 @@ struct ByteSet {
 
   constexpr bool Has(std::uint8_t b) const noexcept { return (words[b >> 6] >> (b & 63)) & 1; }
   constexpr void Add(std::uint8_t b) noexcept { words[b >> 6] |= std::uint64_t{1} << (b & 63); }
+  constexpr void Remove(std::uint8_t b) noexcept {
+    words[b >> 6] &= ~(std::uint64_t{1} << (b & 63));
+  }
   constexpr void AddRange(unsigned low, unsigned high) noexcept {
     for (unsigned b = low; b <= high; ++b) Add(static_cast<std::uint8_t>(b));
   }
   constexpr void Unite(const ByteSet& other) noexcept {
     for (std::size_t i = 0; i < 4; ++i) words[i] |= other.words[i];
+  }
+  constexpr void Intersect(const ByteSet& other) noexcept {
+    for (std::size_t i = 0; i < 4; ++i) words[i] &= other.words[i];
+  }
+  constexpr void Subtract(const ByteSet& other) noexcept {
+    for (std::size_t i = 0; i < 4; ++i) words[i] &= ~other.words[i];
   }
   constexpr bool Intersects(const ByteSet& other) const noexcept {
     std::uint64_t any = 0;

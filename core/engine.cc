@@ -12,9 +12,9 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std
       exprs_(meter_),
       deriver_(exprs_, meter_),
       liveness_(exprs_, deriver_, meter_),
-      states_(exprs_, deriver_, liveness_, *vocabulary_, meter_),
-      summarizer_(exprs_, liveness_, *vocabulary_, meter_, acceleration_) {
-  path_.resize(kMostWalkLevels * (vocabulary_->max_depth() + std::size_t{1}));
+      first_bytes_(exprs_),
+      states_(exprs_, deriver_, liveness_, first_bytes_, *vocabulary_, meter_),
+      summarizer_(exprs_, liveness_, first_bytes_, *vocabulary_, meter_, acceleration_) {
   const ExprId root = ReadProgram(program, text, exprs_, deriver_, meter_);
   FindNeededBytes();
   AnalyzeGrammar(exprs_, root, deriver_, liveness_, meter_);
@@ -38,61 +38,68 @@ void Engine::FindNeededBytes() {
   looks_ahead_ = needed_.Intersects(vocabulary_->missing_bytes());
 }
 
+void Engine::OpenFrame(const Trie& trie, std::uint32_t node, StateId state) {
+  constexpr unsigned kManyChildren = 16;
+  constexpr int kFewBytes = 4;
+  const TrieNode& at = trie[node];
+  if (at.child_count == 0) return;
+  const ByteSet& next = states_.NextBytes(state);
+  if (at.child_count <= kManyChildren || next.Count() > kFewBytes) {
+    frames_.push_back({at.first_child, at.first_child + at.child_count, state, &next});
+    return;
+  }
+  next.ForEach([&](std::uint8_t byte) {
+    const std::uint32_t child = trie.Child(node, byte);
+    if (child != Trie::kNone) frames_.push_back({child, child + 1, state, &next});
+  });
+}
+
 template <class Visit>
-bool Engine::WalkTokens(StateId state, Visit visit) {
-  const StateId from = states_.Tick(state);
-  const std::span<const TrieNode> trie = vocabulary_->trie();
-  for (std::uint32_t i = 0; i < trie.size(); i = trie[i].subtree_end) {
-    const StateId next = states_.Step(from, trie[i].byte);
-    if (next != StatePool::kDead && WalkBelow(i, next, visit)) return true;
+bool Engine::WalkBelow(const Trie& trie, std::uint32_t node, StateId state, Visit visit) {
+  struct Unwind {
+    explicit Unwind(std::vector<Frame>& open) : frames(open), size(open.size()) {}
+    ~Unwind() { frames.resize(size); }
+    std::vector<Frame>& frames;
+    const std::size_t size;
+  } const unwind(frames_);
+  OpenFrame(trie, node, state);
+  while (frames_.size() > unwind.size) {
+    Frame& frame = frames_.back();
+    if (frame.at == frame.end) {
+      frames_.pop_back();
+      continue;
+    }
+    const std::uint32_t child = frame.at++;
+    const TrieNode& at = trie[child];
+    if (!frame.next->Has(at.byte)) continue;
+    meter_.Charge(1);
+    const StateId next = states_.Step(frame.state, at.byte);
+    if (next == StatePool::kDead) continue;
+    if (at.token_count > 0 && visit(trie.Tokens(child), next)) return true;
+    OpenFrame(trie, child, next);
   }
   return false;
 }
 
 template <class Visit>
-bool Engine::WalkBelow(std::uint32_t node, StateId entry, Visit visit) {
-  const std::span<const TrieNode> trie = vocabulary_->trie();
-  const std::uint32_t end = trie[node].subtree_end;
-  StateId* const path = path_.data() + walk_level_ * (vocabulary_->max_depth() + std::size_t{1});
-  path[trie[node].depth] = entry;
-  const auto visit_node = [&](const TrieNode& at, StateId state) {
-    return at.token_count > 0 && visit(vocabulary_->NodeTokens(at), state);
-  };
-  if (visit_node(trie[node], entry)) return true;
-  for (std::uint32_t i = node + 1; i < end;) {
-    const TrieNode& at = trie[i];
-    meter_.Charge(1);
-    const StateId next = states_.Step(path[at.depth - 1], at.byte);
-    if (next == StatePool::kDead) {
-      i = at.subtree_end;
-      continue;
-    }
-    path[at.depth] = next;
-    if (visit_node(at, next)) return true;
-    ++i;
-  }
-  return false;
+bool Engine::WalkFrom(const Trie& trie, std::uint32_t node, StateId state, Visit visit) {
+  if (trie[node].token_count > 0 && visit(trie.Tokens(node), state)) return true;
+  return WalkBelow(trie, node, state, visit);
 }
 
 bool Engine::HasToken(StateId state) {
-  // May be asked in the middle of a walk, which keeps its own path.
-  struct Level {
-    explicit Level(std::size_t& level) : level_(level) { ++level_; }
-    ~Level() { --level_; }
-    std::size_t& level_;
-  } const level(walk_level_);
-  for (const StatePool::TokenEdge& edge : states_.TokenEdges(states_.Tick(state))) {
+  const StateId from = states_.Tick(state);
+  for (const StatePool::TokenEdge& edge : states_.TokenEdges(from)) {
     if (edge.next == StatePool::kDead && !states_.IsComplete(edge.next)) continue;
     const bool any = std::ranges::any_of(*edge.ids, [](std::uint32_t w) { return w != 0; });
     if (any && LeavesBudgets(edge.next)) return true;
   }
-  return WalkTokens(state,
-                    [&](std::span<const TokenId>, StateId next) { return LeavesBudgets(next); });
+  return WalkBelow(vocabulary_->trie(), Trie::kRoot, from,
+                   [&](std::span<const TokenId>, StateId next) { return LeavesBudgets(next); });
 }
 
 // Whether some tokens lead out of every budget's region before the budget is used up.  Only inside
-// of a character that is a question, so this calls itself three times at the most
-// (kMostWalkLevels).
+// of a character that is a question, so this calls itself three times at the most.
 bool Engine::LeavesBudgets(StateId state) {
   if (state == StatePool::kDead) return false;
   if (states_.LeavesRegions(state)) return true;
@@ -128,93 +135,99 @@ StateId Engine::AcceptToken(StateId state, TokenId id) {
   return IsViable(next) ? next : StatePool::kDead;
 }
 
-void Engine::FillMask(StateId state, std::uint32_t* bits) {
+Mask Engine::MakeMask(StateId state) {
+  Mask mask(vocabulary_->MaskWords());
   for (const StatePool::TokenEdge& edge : states_.TokenEdges(states_.Tick(state))) {
     if (!IsViable(edge.next)) continue;
-    for (std::size_t i = 0; i < edge.ids->size(); ++i) bits[i] |= (*edge.ids)[i];
+    mask.AddBits(Mask::Bits(vocabulary_, edge.ids->data()));
   }
   // A summary knows nothing of budgets and of bytes that no token spells.
-  if (looks_ahead_ || states_.HasBudget(state) || !acceleration_.is_on) return AddWalk(state, bits);
-  std::vector<Term> narrow;
-  for (std::size_t i = 0; i < states_.TermCount(state); ++i) {
-    const Term term = states_.TermAt(state, i);
-    const Summary* summary = states_.IsUnit(term.head) ? summarizer_.Find(term.head) : nullptr;
-    if (summary) {
-      AddSummarized(*summary, term.next, bits);
-    } else {
-      narrow.push_back(term);
+  if (looks_ahead_ || states_.HasBudget(state) || !acceleration_.is_on) {
+    AddWalk(state, mask);
+  } else {
+    std::vector<Term> others;
+    for (std::size_t i = 0; i < states_.TermCount(state); ++i) {
+      const Term term = states_.TermAt(state, i);
+      if (states_.IsUnit(term.head)) {
+        AddSummarized(summarizer_.Find(term.head), term.next, mask);
+      } else {
+        others.push_back(term);
+      }
     }
+    const bool all = others.size() == states_.TermCount(state);
+    if (!others.empty()) AddWalk(all ? state : states_.Of(others), mask);
   }
-  if (narrow.size() == states_.TermCount(state)) return AddWalk(state, bits);
-  if (!narrow.empty()) AddWalk(states_.Of(narrow), bits);
+  mask.Pack();
+  return mask;
 }
 
-void Engine::AddWalk(StateId state, std::uint32_t* bits) {
-  WalkTokens(state, [&](std::span<const TokenId> tokens, StateId next) {
-    if (IsViable(next)) {
-      for (TokenId id : tokens) bits[static_cast<std::size_t>(id) / 32] |= 1u << (id % 32);
-    }
-    return false;
-  });
+void Engine::AddWalk(StateId state, Mask& mask) {
+  WalkBelow(vocabulary_->trie(), Trie::kRoot, states_.Tick(state),
+            [&](std::span<const TokenId> tokens, StateId next) {
+              if (IsViable(next)) mask.AddTokens(tokens);
+              return false;
+            });
 }
 
-void Engine::AddSummarized(const Summary& summary, ContinuationId next, std::uint32_t* bits) {
-  const std::span<const TrieNode> trie = vocabulary_->trie();
-  for (std::size_t i = 0; i < summary.inside.size(); ++i) bits[i] |= summary.inside[i];
+void Engine::AddSummarized(const Summarizer::Found& found, ContinuationId next, Mask& mask) {
+  const auto bits = [&](const std::shared_ptr<const Summary>& summary) {
+    return Mask::Bits(summary, summary->inside.Bits());
+  };
+  const Summary& summary = *found.summary;
+  if (summary.base) mask.AddBitsWithout(bits(summary.base), summary.lost);
+  if (summary.inside.IsList()) {
+    mask.AddTokens(summary.inside.List());
+  } else {
+    mask.AddBits(bits(found.summary));
+  }
   const auto add = [&](std::span<const TokenId> tokens, StateId) {
-    for (TokenId id : tokens) bits[static_cast<std::size_t>(id) / 32] |= 1u << (id % 32);
+    mask.AddTokens(tokens);
     return false;
   };
   for (const auto& [node, landing] : summary.landings) {
     const StateId state = states_.Enter(landing, next);
-    if (state != StatePool::kDead) WalkBelow(node, state, add);
+    if (state != StatePool::kDead) WalkFrom(vocabulary_->trie(), node, state, add);
   }
   const StateId after = states_.Enter(ExprPool::kEpsilon, next);
-  if (summary.few) {
-    for (std::uint32_t node : summary.exit_list) {
-      const StateId state = states_.Step(after, trie[node].byte);
-      if (state != StatePool::kDead) WalkBelow(node, state, add);
-    }
-    return;
-  }
-  for (unsigned b = 0; b < 256; ++b) {
-    const std::uint8_t byte = static_cast<std::uint8_t>(b);
+  states_.NextBytes(after).ForEach([&](std::uint8_t byte) {
+    const Exits& exits = summarizer_.ExitsOf(found, byte);
+    if (exits.nodes.empty()) return;
     const StateId state = states_.Step(after, byte);
-    if (state == StatePool::kDead) continue;
-    const std::span<const std::uint32_t> nodes = vocabulary_->NodesOf(byte);
-    meter_.Charge(nodes.size());
-    for (std::uint32_t node : nodes) {
-      if (summary.HasExit(node)) WalkBelow(node, state, add);
+    if (state == StatePool::kDead) return;
+    if (exits.merged) {
+      WalkFrom(*exits.merged, Trie::kRoot, state, add);
+    } else {
+      for (std::uint32_t node : exits.nodes) WalkFrom(vocabulary_->trie(), node, state, add);
     }
-  }
+  });
 }
 
-const std::uint32_t* Engine::Mask(StateId state) {
+const Mask& Engine::MaskOf(StateId state) {
   const std::uint32_t key = Raw(states_.ClipForMask(state));
-  if (const auto found = masks_.find(key); found != masks_.end()) return found->second.get();
+  if (const auto found = masks_.find(key); found != masks_.end()) return found->second;
   states_.CheckMemory();
-  const std::size_t words = vocabulary_->MaskWords();
-  auto bits = std::make_unique<std::uint32_t[]>(words);
-  FillMask(StateId{key}, bits.get());
-  const std::uint64_t most = meter_.limits().max_memory_bytes / 4;
-  while (!mask_order_.empty() && (masks_.size() + 1) * words * sizeof(std::uint32_t) > most) {
-    masks_.erase(mask_order_.front());
+  Mask mask = MakeMask(StateId{key});
+  mask_bytes_ += mask.Bytes();
+  while (!mask_order_.empty() && mask_bytes_ > meter_.limits().max_memory_bytes / 4) {
+    const auto oldest = masks_.find(mask_order_.front());
+    mask_bytes_ -= oldest->second.Bytes();
+    masks_.erase(oldest);
     mask_order_.pop_front();
   }
   mask_order_.push_back(key);
-  return masks_.emplace(key, std::move(bits)).first->second.get();
+  return masks_.emplace(key, std::move(mask)).first->second;
 }
 
 Engine::Stats Engine::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const std::size_t mask_bytes = masks_.size() * vocabulary_->MaskWords() * sizeof(std::uint32_t);
   return {exprs_.size(),
           states_.size(),
           masks_.size(),
           summarizer_.built(),
           summarizer_.reused(),
           exprs_.MemoryBytes() + deriver_.MemoryBytes() + liveness_.MemoryBytes() +
-              states_.MemoryBytes() + viable_.Bytes() + mask_bytes + summarizer_.MemoryBytes()};
+              first_bytes_.MemoryBytes() + states_.MemoryBytes() + viable_.Bytes() + mask_bytes_ +
+              summarizer_.MemoryBytes()};
 }
 
 }  // namespace structag

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "analysis.h"
+#include "first_bytes.h"
+#include "mask.h"
 #include "program.h"
 #include "states.h"
 #include "summaries.h"
@@ -51,8 +53,10 @@ class Engine {
   StateId AcceptToken(StateId state, TokenId id);
   // After a token read as its id only.
   StateId AcceptTokenId(StateId state, TokenId id);
-  // The tokens that AcceptToken takes at `state`: MaskWords() words.  Valid until the next call.
-  const std::uint32_t* Mask(StateId state);
+  // The tokens that AcceptToken takes at `state`.  Valid until the next call.
+  const Mask& MaskOf(StateId state);
+  // Every byte that StepByte takes, and perhaps some that it does not.
+  const ByteSet& NextBytes(StateId state) { return states_.NextBytes(state); }
   // Whether an output can go on (or end) from `state`, token by token.
   bool IsViable(StateId state);
 
@@ -62,18 +66,20 @@ class Engine {
   Stats stats() const;
 
  private:
-  // Walk the trie, or a part of it, calling visit(tokens, state after them) where tokens end; stop
-  // when that is true.  `entry` of WalkBelow is the state after `node` itself.
+  // Walk what lies below a node of a trie, starting in the state after it, calling
+  // visit(tokens, state after them) where tokens end; stop when that is true.
   template <class Visit>
-  bool WalkTokens(StateId state, Visit visit);
+  bool WalkBelow(const Trie& trie, std::uint32_t node, StateId state, Visit visit);
+  // The same of the node's own tokens, too.
   template <class Visit>
-  bool WalkBelow(std::uint32_t node, StateId entry, Visit visit);
+  bool WalkFrom(const Trie& trie, std::uint32_t node, StateId state, Visit visit);
   bool LeavesBudgets(StateId state);
   bool HasToken(StateId state);
   void FindNeededBytes();
-  void FillMask(StateId state, std::uint32_t* bits);
-  void AddWalk(StateId state, std::uint32_t* bits);
-  void AddSummarized(const Summary& summary, ContinuationId next, std::uint32_t* bits);
+  Mask MakeMask(StateId state);
+  void AddWalk(StateId state, Mask& mask);
+  void AddSummarized(const Summarizer::Found& found, ContinuationId next, Mask& mask);
+  void OpenFrame(const Trie& trie, std::uint32_t node, StateId state);
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Acceleration acceleration_;
@@ -81,17 +87,22 @@ class Engine {
   ExprPool exprs_;
   Deriver deriver_;
   Liveness liveness_;
+  FirstBytes first_bytes_;
   StatePool states_;
   Summarizer summarizer_;
   StateId start_ = StatePool::kDead;
   ByteSet needed_;
   bool looks_ahead_ = false;
   Memo viable_;
-  static constexpr std::size_t kMostWalkLevels = 8;
-  std::vector<StateId> path_;  // of each walk in progress, by depth
-  std::size_t walk_level_ = 0;
-  std::unordered_map<std::uint32_t, std::unique_ptr<std::uint32_t[]>> masks_;
+  struct Frame {
+    std::uint32_t at, end;  // children of a trie node still to visit
+    StateId state;          // after that node
+    const ByteSet* next;    // the bytes it may take
+  };
+  std::vector<Frame> frames_;  // of the walks in progress, one within another
+  std::unordered_map<std::uint32_t, Mask> masks_;
   std::deque<std::uint32_t> mask_order_;  // oldest first
+  std::size_t mask_bytes_ = 0;
   mutable std::mutex mutex_;
 };
 

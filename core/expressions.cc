@@ -41,7 +41,7 @@ ExprPool::ExprPool(Meter& meter) : meter_(meter) {
 bool ExprPool::IsHead(ExprId id) const noexcept {
   const Expr& e = (*this)[id];
   switch (e.kind) {
-    case Kind::kRepeat: return e.regular && exprs_[e.a].nullable;
+    case Kind::kRepeat: return e.regular && (exprs_[e.a].nullable || exprs_[e.a].span > 0);
     case Kind::kBytes:
     case Kind::kLiteral:
     case Kind::kAnd:
@@ -152,6 +152,7 @@ void ExprPool::Describe(Expr& e) const {
       e.plain = false;
       break;
   }
+  e.span = Span(e);
   e.nullable = EvaluateNullable(e);
   if (!e.regular && sealed_) e.productive = EvaluateProductive(e);
   e.min_length = e.regular || e.kind == Kind::kScan ? MinLength(e) : 0;
@@ -247,6 +248,27 @@ bool ExprPool::EvaluateProductive(const Expr& e) const {
       return e.c != kAfterSeparator || (has_item && usable[1] > 0);
     }
     default: return true;
+  }
+}
+
+std::uint8_t ExprPool::Span(const Expr& e) const {
+  switch (e.kind) {
+    case Kind::kBytes: return 1;
+    case Kind::kLiteral: return e.b <= kUtf8Longest ? static_cast<std::uint8_t>(e.b) : 0;
+    case Kind::kSeq: {
+      const unsigned sum = exprs_[e.a].span + unsigned{exprs_[e.b].span};
+      const bool is_class = exprs_[e.a].span > 0 && exprs_[e.b].span > 0 && sum <= kUtf8Longest;
+      return is_class ? static_cast<std::uint8_t>(sum) : 0;
+    }
+    case Kind::kAlt: {
+      std::uint8_t most = 0;
+      for (std::uint32_t id : lists_[ListId{e.a}]) {
+        if (exprs_[id].span == 0) return 0;
+        most = std::max(most, exprs_[id].span);
+      }
+      return most;
+    }
+    default: return 0;
   }
 }
 

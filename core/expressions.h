@@ -59,6 +59,7 @@ struct Expr {
   bool productive = true;  // derives something (see analysis.h for the grammar's own ones)
   bool is_text = false;    // certainly only valid UTF-8
   bool has_marks = false;  // assertion marks may occur in its strings
+  std::uint8_t span = 0;   // the most bytes of a character class, 1 to 4; 0 for everything else
   std::uint32_t a = 0, b = 0, c = 0;
   std::uint32_t min_length = 0;  // a lower bound in bytes, for guidance only
   std::uint32_t rank = 0;        // over every expression it may open with; heads have 0
@@ -142,6 +143,7 @@ class ExprPool {
  private:
   void Describe(Expr& e) const;
   std::uint32_t MinLength(const Expr& e) const;
+  std::uint8_t Span(const Expr& e) const;
   bool IsTextFrom(ExprId id, Utf8State utf8) const;
 
   Meter& meter_;

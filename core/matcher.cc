@@ -64,8 +64,7 @@ bool Matcher::FillMask(std::span<std::uint32_t> row) {
   if (entry.terminated) {
     std::ranges::fill(row, 0u);
   } else {
-    const std::uint32_t* mask = engine_->Mask(entry.state);
-    std::copy(mask, mask + words, row.begin());
+    engine_->MaskOf(entry.state).Write(row.data());
     std::fill(row.begin() + static_cast<std::ptrdiff_t>(words), row.end(), 0u);
   }
   for (TokenId id : stop_tokens_) {
@@ -100,10 +99,10 @@ ByteSet Matcher::AllowedBytes() {
   ByteSet allowed;
   if (IsTerminated()) return allowed;
   const Engine::Call call(*engine_);
-  for (unsigned b = 0; b < 256; ++b) {
-    const std::uint8_t byte = static_cast<std::uint8_t>(b);
-    if (engine_->StepByte(history_.back().state, byte) != StatePool::kDead) allowed.Add(byte);
-  }
+  const StateId state = history_.back().state;
+  engine_->NextBytes(state).ForEach([&](std::uint8_t byte) {
+    if (engine_->StepByte(state, byte) != StatePool::kDead) allowed.Add(byte);
+  });
   return allowed;
 }
 
@@ -119,13 +118,14 @@ std::string Matcher::FindJumpForward() {
     StateId next = StatePool::kDead;
     std::uint8_t forced = 0;
     bool is_forced = true;
-    for (unsigned b = 0; b < 256 && is_forced; ++b) {
-      const StateId after = engine_->StepByte(state, static_cast<std::uint8_t>(b));
-      if (after == StatePool::kDead) continue;
+    engine_->NextBytes(state).ForEach([&](std::uint8_t byte) {
+      if (!is_forced) return;
+      const StateId after = engine_->StepByte(state, byte);
+      if (after == StatePool::kDead) return;
       is_forced = next == StatePool::kDead;
       next = after;
-      forced = static_cast<std::uint8_t>(b);
-    }
+      forced = byte;
+    });
     if (!is_forced || next == StatePool::kDead) break;
     text.push_back(static_cast<char>(forced));
     state = next;

@@ -11,11 +11,12 @@ constexpr std::uint32_t kClippedBudget = 4;
 
 }  // namespace
 
-StatePool::StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness,
+StatePool::StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
                      const Vocabulary& vocabulary, Meter& meter)
     : exprs_(exprs),
       deriver_(deriver),
       liveness_(liveness),
+      first_bytes_(first_bytes),
       vocabulary_(vocabulary),
       meter_(meter),
       continuations_(exprs, meter) {
@@ -219,13 +220,25 @@ ExprId StatePool::Advance(ExprId head, std::uint8_t byte) {
   return rest;
 }
 
+const ByteSet& StatePool::NextBytes(StateId state) {
+  State& at = states_[Raw(state)];
+  if (!at.knows_next) {
+    for (std::size_t i = 0; i < TermCount(state); ++i) {
+      const ExprId head = TermAt(state, i).head;
+      if (exprs_[head].kind != Kind::kTokens) at.next.Unite(first_bytes_.Of(head));
+    }
+    at.knows_next = true;
+  }
+  return at.next;
+}
+
 StateId StatePool::Step(StateId state, std::uint8_t byte) {
   State& from = states_[Raw(state)];
   if (const std::uint32_t row = from.rows[byte >> 4]) {
     const std::uint32_t target = blocks_[row - 1].targets[byte & 15];
     if (target != kUnknown) return StateId{target};
   }
-  if (state == kDead) return kDead;
+  if (state == kDead || !NextBytes(state).Has(byte)) return kDead;
   meter_.Charge(1);
   if (states_.size() % 256 == 0) CheckMemory();
   Open();

@@ -12,6 +12,7 @@
 #include "continuations.h"
 #include "derive.h"
 #include "expressions.h"
+#include "first_bytes.h"
 #include "liveness.h"
 #include "meter.h"
 #include "vocabulary.h"
@@ -27,12 +28,14 @@ class StatePool {
  public:
   static constexpr StateId kDead{0};
 
-  StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness, const Vocabulary& vocabulary,
-            Meter& meter);
+  StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
+            const Vocabulary& vocabulary, Meter& meter);
 
   // The state before any input; kDead if the language is empty.
   StateId Start(ExprId root);
   StateId Step(StateId state, std::uint8_t byte);
+  // Every byte that Step takes, and perhaps some that it does not.
+  const ByteSet& NextBytes(StateId state);
   StateId StepBytes(StateId state, std::span<const std::uint8_t> bytes);
   // After token `id` read as an id.
   StateId StepToken(StateId state, TokenId id);
@@ -82,6 +85,8 @@ class StatePool {
     bool complete = false;
     bool has_budget = false;
     bool reads_tokens = false;
+    bool knows_next = false;
+    ByteSet next{};  // see NextBytes
     std::uint32_t ticked = kUnknown;
     std::uint32_t clipped = kUnknown;
     std::array<std::uint32_t, 16> rows{};  // by high nibble: 0, or 1 + index of a block of edges
@@ -106,6 +111,7 @@ class StatePool {
   ExprPool& exprs_;
   Deriver& deriver_;
   Liveness& liveness_;
+  FirstBytes& first_bytes_;
   const Vocabulary& vocabulary_;
   Meter& meter_;
   ContinuationPool continuations_;

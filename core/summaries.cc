@@ -1,242 +1,217 @@
 #include "summaries.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 namespace structag {
 namespace {
 
-constexpr std::size_t kLongestForm = 4096;
+constexpr std::size_t kMostRows = 4096;  // kept from one summary to the next
+constexpr unsigned kDeep = 200;          // counts nested deeper than this stay as they are
 
 }  // namespace
 
-std::shared_ptr<const Summary> SummaryCache::Get(const std::string& form) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = index_.find(form);
-  if (found == index_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found->second);
-  return found->second->second;
+Summarizer::Summarizer(ExprPool& pool, Liveness& liveness, FirstBytes& first_bytes,
+                       const Vocabulary& vocabulary, Meter& meter, const Acceleration& acceleration)
+    : pool_(pool),
+      liveness_(liveness),
+      first_bytes_(first_bytes),
+      vocabulary_(vocabulary),
+      meter_(meter),
+      acceleration_(acceleration) {}
+
+std::size_t Summarizer::MemoryBytes() const noexcept { return bytes_ + rows_.Bytes(); }
+
+Summarizer::Found Summarizer::Find(ExprId unit) {
+  if (const auto found = found_.find(Raw(unit)); found != found_.end()) return found->second;
+  const ExprId clipped = ClipCounts(unit);
+  const Found found = clipped == unit ? Found{Make(unit), unit} : Find(clipped);
+  if (bytes_ > meter_.limits().max_memory_bytes / 8) {
+    found_.clear();
+    bytes_ = 0;
+  }
+  if (clipped == unit) bytes_ += found.summary->Bytes();
+  found_.emplace(Raw(unit), found);
+  return found;
 }
 
-void SummaryCache::Put(const std::string& form, std::shared_ptr<const Summary> summary) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (index_.contains(form)) return;
-  bytes_ += form.size() + summary->Bytes();
-  entries_.emplace_front(form, std::move(summary));
-  index_.emplace(entries_.front().first, entries_.begin());
-  while (bytes_ > most_bytes_ && entries_.size() > 1) {
-    const Entry& oldest = entries_.back();
-    bytes_ -= oldest.first.size() + oldest.second->Bytes();
-    index_.erase(oldest.first);
-    entries_.pop_back();
-  }
-}
-
-std::size_t SummaryCache::Bytes() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return bytes_;
-}
-
-// The unit's residuals as a small dense automaton, found while it is walked.
-class Summarizer::Automaton {
- public:
-  static constexpr std::uint32_t kDead = 0;
-
-  Automaton(Summarizer& owner, ExprId unit) : owner_(owner) {
-    Add(ExprPool::kEmpty);
-    start_ = Add(unit);
-  }
-  std::uint32_t start() const noexcept { return start_; }
-  // The case that follows if this state has left a kScan, otherwise kEmpty.
-  ExprId Landing(std::uint32_t state) const noexcept {
-    const ExprId id = rows_[state].id;
-    const bool has_left =
-        owner_.pool_[rows_[start_].id].kind == Kind::kScan && owner_.pool_[id].kind != Kind::kScan;
-    return has_left ? id : ExprPool::kEmpty;
-  }
-  bool IsNullable(std::uint32_t state) const noexcept { return rows_[state].nullable; }
-  ExprId Expression(std::uint32_t state) const noexcept { return rows_[state].id; }
-  Uncounted Lifted(std::uint32_t state) {
-    if (!rows_[state].is_lifted) {
-      rows_[state].lifted = owner_.LiftMaxima(rows_[state].id);
-      rows_[state].is_lifted = true;
+std::shared_ptr<const Summary> Summarizer::Make(ExprId unit) {
+  const std::optional<Form> form = FormOf(unit);
+  if (form) {
+    if (auto known = vocabulary_.summaries().Get(*form)) {
+      ++reused_;
+      return known;
     }
-    return rows_[state].lifted;
   }
-  std::uint32_t Step(std::uint32_t state, std::uint8_t byte) {
-    const std::uint32_t known = rows_[state].next[byte];
-    return known != kUnknown ? known : Find(state, byte);
-  }
-
- private:
-  static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
-  struct Row {
-    ExprId id;
-    bool nullable;
-    bool is_lifted;
-    Uncounted lifted;
-    std::array<std::uint32_t, 256> next;
-  };
-  std::uint32_t Add(ExprId id) {
-    const auto [place, is_new] =
-        index_.try_emplace(Raw(id), static_cast<std::uint32_t>(rows_.size()));
-    if (is_new) {
-      rows_.push_back({id, owner_.pool_[id].nullable, false, {}, {}});
-      rows_.back().next.fill(id == ExprPool::kEmpty ? kDead : kUnknown);
-    }
-    return place->second;
-  }
-  std::uint32_t Find(std::uint32_t state, std::uint8_t byte) {
-    owner_.meter_.Charge(1);
-    const std::uint32_t next = Add(owner_.liveness_.LiveDerivative(rows_[state].id, byte));
-    rows_[state].next[byte] = next;
-    return next;
-  }
-  Summarizer& owner_;
-  std::vector<Row> rows_;
-  std::unordered_map<std::uint32_t, std::uint32_t> index_;
-  std::uint32_t start_ = 0;
-};
-
-const Summary* Summarizer::Find(ExprId unit) {
-  if (const auto found = found_.find(Raw(unit)); found != found_.end()) return found->second.get();
-  const std::string form = CanonicalForm(unit);
+  const ExprId general = Generalize(unit);
   std::shared_ptr<const Summary> summary;
-  if (!form.empty()) summary = vocabulary_.summaries().Get(form);
-  if (summary) {
-    ++reused_;
-  } else {
-    Automaton automaton(*this, unit);
-    const ExprId general = Generalize(unit);
-    const Summary* known = general == unit ? nullptr : Find(general);
-    if (known) {
-      Automaton base(*this, general);
-      summary = BuildFrom(*known, base, automaton);
-    } else if (!IsNarrow(automaton)) {
-      summary = Build(automaton);
-    }
-    if (summary) {
-      ++built_;
-      if (!form.empty()) vocabulary_.summaries().Put(form, summary);
-    }
+  bool is_narrow = false;
+  if (general != unit) {
+    const Found known = Find(general);
+    if (!known.summary->inside.IsList()) summary = BuildFrom(known, unit);
   }
-  if (summary) bytes_ += summary->Bytes();
-  return found_.emplace(Raw(unit), std::move(summary)).first->second.get();
-}
-
-bool Summarizer::IsNarrow(Automaton& automaton) {
-  const std::span<const TrieNode> trie = vocabulary_.trie();
-  std::vector<std::uint32_t> path(vocabulary_.max_depth() + 1);
-  path[0] = automaton.start();
-  std::uint32_t entered = 0;
-  for (std::uint32_t i = 0; i < trie.size();) {
-    const TrieNode& node = trie[i];
-    const std::uint32_t state = automaton.Step(path[node.depth - 1], node.byte);
-    if (state == Automaton::kDead) {
-      i = node.subtree_end;
-      continue;
-    }
-    if (++entered > acceleration_.narrow_nodes) return false;
-    if (automaton.Landing(state) != ExprPool::kEmpty) {
-      i = node.subtree_end;
-      continue;
-    }
-    path[node.depth] = state;
-    ++i;
-  }
-  return true;
-}
-
-namespace {
-
-void SetBit(std::vector<std::uint32_t>& bits, std::size_t i, bool value) {
-  const std::uint32_t bit = 1u << (i % 32);
-  bits[i / 32] = value ? bits[i / 32] | bit : bits[i / 32] & ~bit;
-}
-
-// Lists the exits if they are few enough to be walked one by one.
-void ListExits(Summary& summary, std::size_t few) {
-  std::size_t count = 0;
-  for (std::uint32_t word : summary.exits) count += static_cast<std::size_t>(std::popcount(word));
-  summary.few = count <= few;
-  summary.exit_list.clear();
-  if (!summary.few) return;
-  for (std::size_t w = 0; w < summary.exits.size(); ++w) {
-    for (std::uint32_t bits = summary.exits[w]; bits != 0; bits &= bits - 1) {
-      summary.exit_list.push_back(
-          static_cast<std::uint32_t>(w * 32 + static_cast<std::size_t>(std::countr_zero(bits))));
-    }
-  }
-}
-
-}  // namespace
-
-std::shared_ptr<const Summary> Summarizer::Build(Automaton& automaton) {
-  const std::span<const TrieNode> trie = vocabulary_.trie();
-  auto summary = std::make_shared<Summary>();
-  summary->inside.resize(vocabulary_.MaskWords());
-  summary->exits.resize((trie.size() + 31) / 32);
-  std::vector<std::uint32_t> path(vocabulary_.max_depth() + 1);
-  std::vector<std::uint8_t> may_leave(vocabulary_.max_depth() + 1);
-  path[0] = automaton.start();
-  meter_.Charge(trie.size());
-  for (std::uint32_t i = 0; i < trie.size();) {
-    const TrieNode& node = trie[i];
-    if (may_leave[node.depth - 1]) SetBit(summary->exits, i, true);
-    const std::uint32_t state = automaton.Step(path[node.depth - 1], node.byte);
-    if (state == Automaton::kDead) {
-      i = node.subtree_end;
-      continue;
-    }
-    if (const ExprId landing = automaton.Landing(state); landing != ExprPool::kEmpty) {
-      summary->landings.emplace_back(i, landing);
-      i = node.subtree_end;
-      continue;
-    }
-    for (TokenId id : vocabulary_.NodeTokens(node)) {
-      SetBit(summary->inside, static_cast<std::size_t>(id), true);
-    }
-    may_leave[node.depth] = automaton.IsNullable(state);
-    path[node.depth] = state;
-    ++i;
-  }
-  ListExits(*summary, acceleration_.few_exits);
+  if (!summary) summary = Build(unit, is_narrow);
+  ++built_;
+  if (form && !is_narrow) vocabulary_.summaries().Put(*form, summary);
   return summary;
 }
 
-std::shared_ptr<const Summary> Summarizer::BuildFrom(const Summary& known, Automaton& base,
-                                                     Automaton& automaton) {
-  constexpr std::uint32_t kTall = 255;  // heights stop counting here
-  const std::span<const TrieNode> trie = vocabulary_.trie();
-  auto summary = std::make_shared<Summary>(known);
-  struct Step {
-    std::uint32_t state, base;
-    bool may_leave;
+void Summarizer::LimitRows() {
+  if (rows_.size() > 0 && rows_.size() <= kMostRows) return;
+  rows_ = {};
+  row_index_ = {};
+  RowOf(ExprPool::kEmpty);
+}
+
+std::uint32_t Summarizer::RowOf(ExprId id) {
+  if (const std::uint32_t* known = row_index_.Get(Raw(id))) return *known;
+  const std::uint32_t row = static_cast<std::uint32_t>(rows_.size());
+  Row& made = rows_.Push({id, pool_[id].nullable, false, {}, &first_bytes_.Of(id), {}});
+  made.next.fill(id == ExprPool::kEmpty ? kDeadRow : kUnknown);
+  row_index_.Set(Raw(id), row);
+  return row;
+}
+
+std::uint32_t Summarizer::FindStep(std::uint32_t row, std::uint8_t byte) {
+  meter_.Charge(1);
+  const std::uint32_t next = RowOf(liveness_.LiveDerivative(rows_[row].id, byte));
+  rows_[row].next[byte] = next;
+  return next;
+}
+
+Summarizer::Lifted Summarizer::LiftedRow(std::uint32_t row) {
+  if (!rows_[row].is_lifted) {
+    rows_[row].lifted = LiftCounts(rows_[row].id, true);
+    rows_[row].is_lifted = true;
+  }
+  return rows_[row].lifted;
+}
+
+std::shared_ptr<const Summary> Summarizer::Build(ExprId unit, bool& is_narrow) {
+  LimitRows();
+  const Trie& trie = vocabulary_.trie();
+  auto summary = std::make_shared<Summary>(vocabulary_.size(), trie.size());
+  const bool is_scan = pool_[unit].kind == Kind::kScan;
+  const auto open = [&](std::uint32_t node, std::uint32_t row) {
+    const TrieNode& at = trie[node];
+    if (at.child_count > 0) {
+      frames_.push_back({at.first_child, at.first_child + at.child_count, row, 0});
+    }
   };
-  std::vector<Step> path(vocabulary_.max_depth() + 1);
-  path[0] = {automaton.start(), base.start(), false};
-  for (std::uint32_t i = 0; i < trie.size();) {
-    const TrieNode& node = trie[i];
-    const Step& from = path[node.depth - 1];
-    meter_.Charge(1);
-    SetBit(summary->exits, i, from.may_leave);
-    const std::uint32_t state = automaton.Step(from.state, node.byte);
-    const std::uint32_t base_state = base.Step(from.base, node.byte);
-    const Uncounted lifted = automaton.Lifted(state);
-    const std::uint32_t height = node.height == kTall ? kUnbounded : node.height;
-    if (lifted.id == base.Expression(base_state) && lifted.slack >= height) {
-      i = node.subtree_end;  // from here on the two behave alike
+  std::size_t visited = 0;
+  frames_.clear();
+  open(Trie::kRoot, RowOf(unit));
+  while (!frames_.empty()) {
+    Frame& frame = frames_.back();
+    if (frame.at == frame.end) {
+      frames_.pop_back();
       continue;
     }
-    for (TokenId id : vocabulary_.NodeTokens(node)) {
-      SetBit(summary->inside, static_cast<std::size_t>(id), state != Automaton::kDead);
+    const std::uint32_t node = frame.at++;
+    const TrieNode& at = trie[node];
+    if (!rows_[frame.row].first->Has(at.byte)) continue;
+    const std::uint32_t row = StepRow(frame.row, at.byte);
+    meter_.Charge(1);
+    if (row == kDeadRow) continue;
+    ++visited;
+    if (is_scan && pool_[rows_[row].id].kind != Kind::kScan) {
+      summary->landings.emplace_back(node, rows_[row].id);
+      continue;
     }
-    path[node.depth] = {state, base_state, automaton.IsNullable(state)};
-    ++i;
+    for (TokenId id : trie.Tokens(node)) summary->inside.Add(static_cast<std::uint32_t>(id));
+    if (rows_[row].nullable) summary->ends.Add(node);
+    open(node, row);
   }
-  ListExits(*summary, acceleration_.few_exits);
+  is_narrow = visited <= acceleration_.narrow_nodes;
   return summary;
+}
+
+std::shared_ptr<const Summary> Summarizer::BuildFrom(const Found& general, ExprId unit) {
+  constexpr std::uint32_t kTall = 255;  // heights stop counting here
+  LimitRows();
+  const Trie& trie = vocabulary_.trie();
+  auto summary = std::make_shared<Summary>(vocabulary_.size(), 0);
+  summary->base = general.summary;
+  frames_.clear();
+  const auto open = [&](std::uint32_t node, std::uint32_t row, std::uint32_t base) {
+    const TrieNode& at = trie[node];
+    if (at.child_count > 0) {
+      frames_.push_back({at.first_child, at.first_child + at.child_count, row, base});
+    }
+  };
+  open(Trie::kRoot, RowOf(unit), RowOf(general.unit));
+  while (!frames_.empty()) {
+    Frame& frame = frames_.back();
+    if (frame.at == frame.end) {
+      frames_.pop_back();
+      continue;
+    }
+    const std::uint32_t node = frame.at++;
+    const TrieNode& at = trie[node];
+    meter_.Charge(1);
+    const std::uint32_t base = StepRow(frame.base, at.byte);
+    if (base == kDeadRow) continue;  // the general unit takes all that this one does
+    const std::uint32_t row = StepRow(frame.row, at.byte);
+    const Lifted lifted = LiftedRow(row);
+    const std::uint32_t height = at.height == kTall ? kUnbounded : at.height;
+    if (lifted.id == rows_[base].id && lifted.slack >= height) continue;  // alike from here on
+    if (row == kDeadRow) {
+      for (TokenId id : trie.Tokens(node)) summary->lost.push_back(static_cast<std::uint32_t>(id));
+    }
+    open(node, row, base);
+  }
+  if (summary->lost.size() <= vocabulary_.MaskWords()) return summary;
+  return nullptr;
+}
+
+const Exits& Summarizer::ExitsOf(const Found& found, std::uint8_t byte) {
+  std::atomic<const Exits*>& place = found.summary->exits[byte];
+  if (const Exits* known = place.load(std::memory_order_acquire)) return *known;
+  auto made = std::make_unique<Exits>();
+  made->nodes = ExitNodes(found, byte);
+  if (!made->nodes.empty() && made->nodes.size() <= acceleration_.few_exits) {
+    made->merged = vocabulary_.summaries().Merge(vocabulary_.trie(), made->nodes);
+  }
+  const Exits* expected = nullptr;
+  if (place.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel)) {
+    return *made.release();
+  }
+  return *expected;
+}
+
+std::vector<std::uint32_t> Summarizer::ExitNodes(const Found& found, std::uint8_t byte) {
+  const Summary& summary = *found.summary;
+  const Trie& trie = vocabulary_.trie();
+  std::vector<std::uint32_t> nodes;
+  if (summary.base) {
+    const Found general = Find(Generalize(found.unit));
+    for (std::uint32_t node : ExitsOf(general, byte).nodes) {
+      if (EndsAfter(found.unit, vocabulary_.Parent(node))) nodes.push_back(node);
+    }
+  } else if (summary.ends.IsList()) {
+    for (std::uint32_t end : summary.ends.List()) {
+      meter_.Charge(1);
+      const std::uint32_t node = trie.Child(end, byte);
+      if (node != Trie::kNone) nodes.push_back(node);
+    }
+  } else {
+    meter_.Charge(vocabulary_.NodesOf(byte).size());
+    for (std::uint32_t node : vocabulary_.NodesOf(byte)) {
+      if (summary.ends.Has(vocabulary_.Parent(node))) nodes.push_back(node);
+    }
+  }
+  return nodes;
+}
+
+bool Summarizer::EndsAfter(ExprId unit, std::uint32_t node) {
+  LimitRows();
+  text_.clear();
+  for (; node != Trie::kRoot; node = vocabulary_.Parent(node)) {
+    text_.push_back(vocabulary_.trie()[node].byte);
+  }
+  meter_.Charge(text_.size());
+  std::uint32_t row = RowOf(unit);
+  for (std::size_t i = text_.size(); i-- > 0 && row != kDeadRow;) row = StepRow(row, text_[i]);
+  return rows_[row].nullable;
 }
 
 ExprId Summarizer::Generalize(ExprId id) {
@@ -256,105 +231,144 @@ ExprId Summarizer::Generalize(ExprId id) {
   }
 }
 
-Summarizer::Uncounted Summarizer::LiftMaxima(ExprId id, unsigned depth) {
-  constexpr unsigned kDeep = 200;
+ExprId Summarizer::ClipCounts(ExprId id, unsigned depth) {
   const Expr e = pool_[id];
-  Uncounted result{id, kUnbounded};
-  const auto part = [&](std::uint32_t child) {
-    const Uncounted lifted = LiftMaxima(ExprId{child}, depth + 1);
-    result.slack = std::min(result.slack, lifted.slack);
-    return Raw(lifted.id);
-  };
-  if (depth > kDeep) return {id, 0};
-  if (const auto found = lifted_.find(Raw(id)); found != lifted_.end()) return found->second;
+  const std::uint32_t longest = vocabulary_.trie().depth();
+  if (depth > kDeep) return id;
+  if (e.kind != Kind::kRepeat && e.kind != Kind::kSeq && e.kind != Kind::kAlt &&
+      e.kind != Kind::kEncoded) {
+    return id;  // under And and Not a count decides what is dead
+  }
+  if (const auto found = clipped_.find(Raw(id)); found != clipped_.end()) return found->second;
+  const auto part = [&](std::uint32_t child) { return ClipCounts(ExprId{child}, depth + 1); };
+  ExprId result = id;
   switch (e.kind) {
-    case Kind::kRepeat: {
-      const std::uint32_t child = part(e.a);
-      result.slack = std::min(result.slack, e.c);
-      result.id = pool_.MakeRepeat(ExprId{child}, e.b, kUnbounded);
+    case Kind::kRepeat:
+      result = pool_.MakeRepeat(part(e.a), std::min(e.b, longest + 1),
+                                e.c >= longest ? kUnbounded : e.c);
       break;
-    }
     case Kind::kSeq: {
-      const std::uint32_t first = part(e.a);
-      result.id = pool_.MakeSeq(ExprId{first}, ExprId{part(e.b)});
+      const ExprId first = part(e.a);
+      result = pool_.MakeSeq(first, part(e.b));
       break;
     }
     case Kind::kAlt: {
       std::vector<std::uint32_t> members;
-      for (std::uint32_t member : pool_.Members(id)) members.push_back(part(member));
-      result.id = pool_.MakeAlt(std::move(members));
+      for (std::uint32_t member : pool_.Members(id)) members.push_back(Raw(part(member)));
+      result = pool_.MakeAlt(std::move(members));
       break;
     }
-    case Kind::kEncoded: result.id = pool_.MakeEncoded(ExprId{part(e.a)}, e.b, Codec{e.c}); break;
-    default: break;  // under And and Not a count decides what is dead
+    default: result = pool_.MakeEncoded(part(e.a), e.b, Codec{e.c}); break;
   }
-  lifted_.emplace(Raw(id), result);
+  clipped_.emplace(Raw(id), result);
+  clipped_.emplace(Raw(result), result);
   return result;
 }
 
-std::string Summarizer::CanonicalForm(ExprId start) const {
-  // Prefix notation, members of sets ordered by their own forms.  Iterative: a form is made when
-  // those of its parts are.
-  std::unordered_map<std::uint32_t, std::string> forms;
+Summarizer::Lifted Summarizer::LiftCounts(ExprId id, bool is_last, unsigned depth) {
+  const Expr e = pool_[id];
+  Lifted result{id, kUnbounded};
+  const auto part = [&](std::uint32_t child, bool last) {
+    const Lifted lifted = LiftCounts(ExprId{child}, last, depth + 1);
+    result.slack = std::min(result.slack, lifted.slack);
+    return Raw(lifted.id);
+  };
+  if (depth > kDeep) return {id, 0};
+  const std::uint64_t key = std::uint64_t{Raw(id)} << 1 | (is_last ? 1 : 0);
+  if (const auto found = lifted_.find(key); found != lifted_.end()) return found->second;
+  switch (e.kind) {
+    case Kind::kRepeat: {
+      const std::uint32_t child = part(e.a, false);
+      result.slack = std::min(result.slack, e.c);
+      result.id = pool_.MakeRepeat(ExprId{child}, is_last ? 0 : e.b, kUnbounded);
+      break;
+    }
+    case Kind::kSeq: {
+      const std::uint32_t first = part(e.a, false);
+      result.id = pool_.MakeSeq(ExprId{first}, ExprId{part(e.b, is_last)});
+      break;
+    }
+    case Kind::kAlt: {
+      std::vector<std::uint32_t> members;
+      for (std::uint32_t member : pool_.Members(id)) members.push_back(part(member, is_last));
+      result.id = pool_.MakeAlt(std::move(members));
+      break;
+    }
+    case Kind::kEncoded:
+      result.id = pool_.MakeEncoded(ExprId{part(e.a, is_last)}, e.b, Codec{e.c});
+      break;
+    default: break;  // under And and Not a count decides what is dead
+  }
+  lifted_.emplace(key, result);
+  return result;
+}
+
+std::optional<Form> Summarizer::FormOf(ExprId start) {
+  if (pool_[start].kind == Kind::kScan) return std::nullopt;  // its cases are this grammar's own
   std::vector<std::uint32_t> stack{Raw(start)};
   std::vector<std::uint32_t> parts;
-  if (pool_[start].kind == Kind::kScan) return {};  // its cases are this grammar's own
-  const auto word = [](std::uint32_t w) { return std::to_string(w) + ','; };
+  std::vector<Form> members;
   while (!stack.empty()) {
     const std::uint32_t id = stack.back();
+    if (forms_.contains(id)) {
+      stack.pop_back();
+      continue;
+    }
     const Expr& e = pool_[ExprId{id}];
     parts.clear();
-    if (e.kind == Kind::kAlt || e.kind == Kind::kAnd) {
-      const auto members = pool_.Members(ExprId{id});
-      if (members.size() > kLongestForm) return {};
-      parts.assign(members.begin(), members.end());
-    } else if (e.kind == Kind::kSeq) {
-      parts = {e.a, e.b};
-    } else if (e.kind == Kind::kRepeat || e.kind == Kind::kNot || e.kind == Kind::kEncoded ||
-               e.kind == Kind::kErase || e.kind == Kind::kTransparent) {
-      parts = {e.a};
+    switch (e.kind) {
+      case Kind::kAlt:
+      case Kind::kAnd: {
+        const auto list = pool_.Members(ExprId{id});
+        parts.assign(list.begin(), list.end());
+        break;
+      }
+      case Kind::kSeq: parts = {e.a, e.b}; break;
+      case Kind::kRepeat:
+      case Kind::kNot:
+      case Kind::kEncoded:
+      case Kind::kErase:
+      case Kind::kTransparent: parts = {e.a}; break;
+      default: break;
     }
     bool ready = true;
     for (std::uint32_t part : parts) {
-      if (!forms.contains(part)) {
-        stack.push_back(part);
-        ready = false;
-      }
+      if (forms_.contains(part)) continue;
+      stack.push_back(part);
+      ready = false;
     }
-    if (!ready) {
-      if (stack.size() > kLongestForm) return {};
-      continue;
-    }
+    if (!ready) continue;
     stack.pop_back();
-    std::string form = word(static_cast<std::uint32_t>(e.kind));
+    FormHasher hasher(static_cast<std::uint64_t>(e.kind));
+    members.clear();
+    for (std::uint32_t part : parts) members.push_back(forms_.at(part));
     switch (e.kind) {
       case Kind::kBytes:
-        for (std::uint64_t w : pool_.Bytes(ExprId{id}).words) form += std::to_string(w) + ',';
+        for (std::uint64_t word : pool_.Bytes(ExprId{id}).words) hasher.Add(word);
         break;
       case Kind::kLiteral:
-        form += word(e.b);
-        form += pool_.LiteralText(ExprId{id});
+        hasher.Add(e.b);
+        for (char c : pool_.LiteralText(ExprId{id})) hasher.Add(static_cast<std::uint8_t>(c));
         break;
-      case Kind::kNoOccurrence: form += pool_.search_forms_[e.a] + word(e.b) + word(e.c); break;
-      case Kind::kAssertion: form += word(e.a); break;
+      case Kind::kNoOccurrence:
+        hasher.Add(pool_.search_forms_[e.a].size());
+        for (char c : pool_.search_forms_[e.a]) hasher.Add(static_cast<std::uint8_t>(c));
+        hasher.Add(e.b);
+        hasher.Add(e.c);
+        break;
+      case Kind::kAssertion: hasher.Add(e.a); break;
       case Kind::kAlt:
-      case Kind::kAnd: {
-        std::vector<std::string> members;
-        for (std::uint32_t part : parts) members.push_back(forms[part]);
-        std::sort(members.begin(), members.end());
-        form += word(static_cast<std::uint32_t>(members.size()));
-        for (const std::string& member : members) form += member;
-        break;
-      }
+      case Kind::kAnd: std::ranges::sort(members); [[fallthrough]];
+      case Kind::kSeq: hasher.Add(members.size()); break;
       default:
-        form += word(e.b) + word(e.c);
-        for (std::uint32_t part : parts) form += forms[part];
+        hasher.Add(e.b);
+        hasher.Add(e.c);
         break;
     }
-    if (form.size() > kLongestForm) return {};
-    forms[id] = std::move(form);
+    for (const Form& member : members) hasher.Add(member);
+    forms_.emplace(id, hasher.form());
   }
-  return forms[Raw(start)];
+  return forms_.at(Raw(start));
 }
 
 }  // namespace structag

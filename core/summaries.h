@@ -1,22 +1,20 @@
-// Summaries: what a wide unit does with every token of the vocabulary, whatever follows the unit.
-//
-// A token either stays inside the unit, which one bitset tells, or leaves it at some point; there
-// only the rest of the token is walked, with what follows.  A summary depends on the unit alone, so
-// it is shared by all states, and through the vocabulary's cache by all grammars.
+// Finds or makes the summaries of one grammar's units; summary_cache.h says what a summary is.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <string_view>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "expressions.h"
+#include "first_bytes.h"
+#include "form.h"
 #include "liveness.h"
 #include "meter.h"
+#include "stable_vector.h"
+#include "summary_cache.h"
 #include "vocabulary.h"
 
 namespace structag {
@@ -24,85 +22,87 @@ namespace structag {
 // When to take short cuts; changed by tests only, to drive small vocabularies through them.
 struct Acceleration {
   bool is_on = true;
-  std::uint32_t narrow_nodes = 4000;  // walking fewer trie nodes than this needs no summary
-  std::uint32_t few_exits = 4096;     // so many are walked one by one
-};
-
-struct Summary {
-  std::vector<std::uint32_t> inside;  // bitset of the tokens that stay inside the unit
-  // Trie nodes whose byte may be the first one after the unit, if what follows takes it: a bitset
-  // over the trie, and a list when there are few.
-  std::vector<std::uint32_t> exits;
-  bool few = false;
-  std::vector<std::uint32_t> exit_list;
-  bool HasExit(std::uint32_t node) const noexcept { return exits[node / 32] >> (node % 32) & 1; }
-  // Trie nodes that finish a trigger, each with the case that follows.
-  std::vector<std::pair<std::uint32_t, ExprId>> landings;
-  std::size_t Bytes() const noexcept {
-    return (inside.capacity() + exits.capacity() + exit_list.capacity()) * sizeof(std::uint32_t) +
-           sizeof(Summary);
-  }
-};
-
-// Summaries by the unit's canonical form; least recently used ones go first.  Thread safe.
-class SummaryCache {
- public:
-  explicit SummaryCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
-  std::shared_ptr<const Summary> Get(const std::string& form);
-  void Put(const std::string& form, std::shared_ptr<const Summary> summary);
-  std::size_t Bytes();
-
- private:
-  using Entry = std::pair<std::string, std::shared_ptr<const Summary>>;
-  std::mutex mutex_;
-  std::size_t most_bytes_;
-  std::size_t bytes_ = 0;
-  std::list<Entry> entries_;  // latest used first
-  std::unordered_map<std::string_view, std::list<Entry>::iterator> index_;
+  std::uint32_t narrow_nodes = 4000;  // a summary found by visiting fewer trie nodes is not shared
+  std::uint32_t few_exits = 4096;     // the rests after so many exits are merged
 };
 
 // Finds the summaries of one grammar's units.
 class Summarizer {
  public:
-  Summarizer(ExprPool& pool, Liveness& liveness, const Vocabulary& vocabulary, Meter& meter,
-             const Acceleration& acceleration)
-      : pool_(pool),
-        liveness_(liveness),
-        vocabulary_(vocabulary),
-        meter_(meter),
-        acceleration_(acceleration) {}
+  Summarizer(ExprPool& pool, Liveness& liveness, FirstBytes& first_bytes,
+             const Vocabulary& vocabulary, Meter& meter, const Acceleration& acceleration);
 
-  // The summary of a unit, or nullptr if walking it costs little.
-  const Summary* Find(ExprId unit);
-  std::size_t MemoryBytes() const noexcept { return bytes_; }
+  struct Found {
+    std::shared_ptr<const Summary> summary;
+    ExprId unit;  // equal to the one asked for as far as one token goes
+  };
+  Found Find(ExprId unit);
+  // Where the tokens go on that leave a unit before `byte`.  Valid as long as the summary.
+  const Exits& ExitsOf(const Found& found, std::uint8_t byte);
+  std::size_t MemoryBytes() const noexcept;
   std::size_t built() const noexcept { return built_; }
   std::size_t reused() const noexcept { return reused_; }
 
  private:
-  class Automaton;
-  bool IsNarrow(Automaton& automaton);
-  std::shared_ptr<const Summary> Build(Automaton& automaton);
-  // From the summary of `base`: walks only where the two can differ.
-  std::shared_ptr<const Summary> BuildFrom(const Summary& known, Automaton& base,
-                                           Automaton& automaton);
-  // A simpler unit that behaves alike on most tokens: counts lifted, exclusions dropped.
+  std::shared_ptr<const Summary> Make(ExprId unit);
+  std::shared_ptr<const Summary> Build(ExprId unit, bool& is_narrow);
+  // From the summary of a more general unit: walks only where the two can differ.
+  std::shared_ptr<const Summary> BuildFrom(const Found& general, ExprId unit);
+  std::vector<std::uint32_t> ExitNodes(const Found& found, std::uint8_t byte);
+  bool EndsAfter(ExprId unit, std::uint32_t node);
+  // A simpler unit of a larger language that behaves alike on most tokens: counts lifted,
+  // exclusions dropped.
   ExprId Generalize(ExprId id);
-  // `id` with its maxima lifted, and how many bytes it takes at least to tell the two apart.
-  struct Uncounted {
+  // An equal unit as far as one token goes: counts beyond the longest token cut or lifted.
+  ExprId ClipCounts(ExprId id, unsigned depth = 0);
+  // `id` with its maxima lifted, and the minima of what comes last: it takes the same bytes until
+  // at least `slack` of them have been read.  It may end sooner.
+  struct Lifted {
     ExprId id;
     std::uint32_t slack;
   };
-  Uncounted LiftMaxima(ExprId id, unsigned depth = 0);
-  // A text that equal units, and only those, have in common; empty if it would be too long.
-  std::string CanonicalForm(ExprId id) const;
+  Lifted LiftCounts(ExprId id, bool is_last, unsigned depth = 0);
+  // Equal units, and only those, have equal forms; nullopt for what only this grammar can have.
+  std::optional<Form> FormOf(ExprId id);
 
+  // Units' residuals as a dense automaton, found while it is walked.
+  static constexpr std::uint32_t kDeadRow = 0;
+  struct Row {
+    ExprId id;
+    bool nullable;
+    bool is_lifted;
+    Lifted lifted;
+    const ByteSet* first;
+    std::array<std::uint32_t, 256> next;
+  };
+  std::uint32_t RowOf(ExprId id);
+  std::uint32_t StepRow(std::uint32_t row, std::uint8_t byte) {
+    const std::uint32_t known = rows_[row].next[byte];
+    return known != kUnknown ? known : FindStep(row, byte);
+  }
+  std::uint32_t FindStep(std::uint32_t row, std::uint8_t byte);
+  Lifted LiftedRow(std::uint32_t row);
+  void LimitRows();  // forgets all rows when they are many; row numbers do not survive it
+
+  static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
   ExprPool& pool_;
   Liveness& liveness_;
+  FirstBytes& first_bytes_;
   const Vocabulary& vocabulary_;
   Meter& meter_;
   const Acceleration acceleration_;
-  std::unordered_map<std::uint32_t, std::shared_ptr<const Summary>> found_;
-  std::unordered_map<std::uint32_t, Uncounted> lifted_;
+  StableVector<Row, 4> rows_;
+  Memo row_index_;
+  struct Frame {
+    std::uint32_t at, end;  // children of a trie node still to visit
+    std::uint32_t row, base;
+  };
+  std::vector<Frame> frames_;
+  std::vector<std::uint8_t> text_;  // of a node, last byte first
+  std::unordered_map<std::uint32_t, Found> found_;
+  std::unordered_map<std::uint32_t, ExprId> clipped_;
+  std::unordered_map<std::uint64_t, Lifted> lifted_;
+  std::unordered_map<std::uint32_t, Form> forms_;
   std::size_t bytes_ = 0;
   std::size_t built_ = 0;
   std::size_t reused_ = 0;

@@ -84,6 +84,20 @@ std::uint32_t Utf8Missing(Utf8State state) noexcept {
   return kMissing[state];
 }
 
+const ByteSet& Utf8Next(Utf8State state) noexcept {
+  static const std::array<ByteSet, kUtf8StateCount> table = [] {
+    std::array<ByteSet, kUtf8StateCount> sets{};
+    for (Utf8State from = 0; from < kUtf8StateCount; ++from) {
+      for (unsigned b = 0; b < 256; ++b) {
+        const std::uint8_t byte = static_cast<std::uint8_t>(b);
+        if (Utf8Step(from, byte) != kUtf8Reject) sets[from].Add(byte);
+      }
+    }
+    return sets;
+  }();
+  return table[state];
+}
+
 const ByteSet& Utf8Bytes() noexcept { return kBytes; }
 
 std::vector<Utf8Sequence> Utf8Sequences(std::uint32_t low, std::uint32_t high) {

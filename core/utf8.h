@@ -13,11 +13,14 @@ using Utf8State = std::uint32_t;
 inline constexpr Utf8State kUtf8Start = 0;  // between characters: the accepting state
 inline constexpr Utf8State kUtf8Reject = 8;
 inline constexpr Utf8State kUtf8StateCount = 8;
+inline constexpr std::uint32_t kUtf8Longest = 4;  // bytes of a character
 
 // The state after `byte`, or kUtf8Reject.
 Utf8State Utf8Step(Utf8State state, std::uint8_t byte) noexcept;
 // How many bytes are missing until the character is complete.
 std::uint32_t Utf8Missing(Utf8State state) noexcept;
+// The bytes that Utf8Step takes at `state`.
+const ByteSet& Utf8Next(Utf8State state) noexcept;
 // Every byte that occurs in valid UTF-8.
 const ByteSet& Utf8Bytes() noexcept;
 

@@ -13,6 +13,7 @@
 #include "byte_set.h"
 #include "expressions.h"
 #include "ids.h"
+#include "trie.h"
 
 namespace structag {
 
@@ -23,16 +24,6 @@ enum class TokenKind : std::uint8_t {
   kUserDefined,  // its bytes, and its id
   kControl,      // its id only
   kUnused,       // never allowed
-};
-
-// The trie in preorder: a node's subtree is the run of nodes after it.
-struct TrieNode {
-  std::uint32_t subtree_end;  // index after the last node below this one
-  std::uint32_t first_token;  // into Vocabulary::NodeTokens; the tokens that end here
-  std::uint32_t token_count;
-  std::uint32_t depth;  // bytes from the root, at least 1
-  std::uint8_t byte;
-  std::uint8_t height;  // bytes of the longest way down from here, at most 255
 };
 
 class Vocabulary {
@@ -63,11 +54,9 @@ class Vocabulary {
   // Byte values that are no token by themselves.
   const ByteSet& missing_bytes() const noexcept { return missing_; }
 
-  std::span<const TrieNode> trie() const noexcept { return trie_; }
-  std::span<const TokenId> NodeTokens(const TrieNode& node) const noexcept {
-    return {trie_tokens_.data() + node.first_token, node.token_count};
-  }
-  std::uint32_t max_depth() const noexcept { return max_depth_; }
+  // Over the bytes of every token that reads as bytes.
+  const Trie& trie() const noexcept { return trie_; }
+  std::uint32_t Parent(std::uint32_t node) const noexcept { return parents_[node]; }
   // The trie nodes with this byte, ascending.
   std::span<const std::uint32_t> NodesOf(std::uint8_t byte) const noexcept {
     return {by_byte_.data() + by_byte_begin_[byte],
@@ -82,16 +71,15 @@ class Vocabulary {
 
  private:
   void BuildTrie();
-  void ListNodesByByte();
+  void IndexNodes();
 
   std::string text_;
   std::vector<std::size_t> offsets_;
   std::vector<TokenKind> kinds_;
   std::vector<TokenId> stop_tokens_;
   ByteSet missing_;
-  std::vector<TrieNode> trie_;
-  std::vector<TokenId> trie_tokens_;
-  std::uint32_t max_depth_ = 0;
+  Trie trie_;
+  std::vector<std::uint32_t> parents_;
   std::vector<std::uint32_t> by_byte_;
   std::array<std::uint32_t, 257> by_byte_begin_{};
   std::unique_ptr<SummaryCache> summaries_;

@@ -1,0 +1,96 @@
+#include "first_bytes.h"
+
+#include <array>
+
+namespace structag {
+namespace {
+
+constexpr unsigned kDeep = 400;  // nested deeper than this, every byte is assumed
+
+struct CodecBytes {
+  ByteSet plain;    // stand for themselves
+  ByteSet opening;  // begin an escape
+};
+
+const CodecBytes& AtRest(Codec codec) {
+  const auto find = [](Codec of) {
+    CodecBytes bytes;
+    for (unsigned b = 0; b < 256; ++b) {
+      const std::uint8_t byte = static_cast<std::uint8_t>(b);
+      const CodecMove move = CodecStep(of, kCodecRest, byte);
+      if (move.kind == CodecMove::Kind::kReject) continue;
+      const bool is_plain = move.kind == CodecMove::Kind::kByte && move.output == b;
+      (is_plain ? bytes.plain : bytes.opening).Add(byte);
+    }
+    return bytes;
+  };
+  static const std::array<CodecBytes, 2> table{find(Codec::kJson), find(Codec::kXml)};
+  return table[static_cast<std::size_t>(codec)];
+}
+
+ByteSet Escape(Codec codec, CodecState state) {
+  ByteSet bytes;
+  for (unsigned b = 0; b < 256; ++b) {
+    const std::uint8_t byte = static_cast<std::uint8_t>(b);
+    if (CodecStep(codec, state, byte).kind != CodecMove::Kind::kReject) bytes.Add(byte);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+const ByteSet& FirstBytes::Of(ExprId id) {
+  if (pool_[id].kind == Kind::kBytes) return pool_.Bytes(id);
+  if (const std::uint32_t* known = index_.Get(Raw(id))) return sets_[*known];
+  const ByteSet& set = sets_.Push(Find(id, 0));
+  index_.Set(Raw(id), static_cast<std::uint32_t>(sets_.size() - 1));
+  return set;
+}
+
+ByteSet FirstBytes::Find(ExprId id, unsigned depth) {
+  ByteSet set;
+  if (depth > kDeep) {
+    set.AddRange(0, 255);
+    return set;
+  }
+  const Expr& e = pool_[id];
+  const auto of = [&](std::uint32_t part) { return Find(ExprId{part}, depth + 1); };
+  switch (e.kind) {
+    case Kind::kBytes: return pool_.Bytes(id);
+    case Kind::kLiteral: set.Add(static_cast<std::uint8_t>(pool_.literal_text_[e.a])); return set;
+    case Kind::kSeq:
+      for (ExprId at = id;; at = ExprId{pool_[at].b}) {
+        const Expr& part = pool_[at];
+        if (part.kind != Kind::kSeq) {
+          set.Unite(of(Raw(at)));
+          return set;
+        }
+        set.Unite(of(part.a));
+        if (!pool_[ExprId{part.a}].nullable) return set;
+      }
+    case Kind::kAlt:
+      for (std::uint32_t member : pool_.Members(id)) set.Unite(of(member));
+      return set;
+    case Kind::kAnd:
+      set.AddRange(0, 255);
+      for (std::uint32_t member : pool_.Members(id)) set.Intersect(of(member));
+      return set;
+    case Kind::kRepeat:
+    case Kind::kErase:
+    case Kind::kTransparent: return of(e.a);
+    case Kind::kNot: return Utf8Next(e.b);
+    case Kind::kNoOccurrence:
+    case Kind::kScan: return Utf8Next(e.c);
+    case Kind::kEncoded: {
+      if (e.b != kCodecRest) return Escape(Codec{e.c}, e.b);
+      const CodecBytes& bytes = AtRest(Codec{e.c});
+      set = of(e.a);
+      set.Intersect(bytes.plain);
+      set.Unite(bytes.opening);
+      return set;
+    }
+    default: return set;
+  }
+}
+
+}  // namespace structag

@@ -1,0 +1,29 @@
+// Which bytes an expression may begin with.  A superset where exactness would cost a derivative:
+// good for leaving out steps that lead nowhere.
+#pragma once
+
+#include "byte_set.h"
+#include "expressions.h"
+#include "hash.h"
+#include "ids.h"
+#include "stable_vector.h"
+
+namespace structag {
+
+class FirstBytes {
+ public:
+  explicit FirstBytes(const ExprPool& pool) : pool_(pool) {}
+
+  // Of a regular expression or a kScan; memoised, the reference stays valid.
+  const ByteSet& Of(ExprId id);
+  std::size_t MemoryBytes() const noexcept { return sets_.Bytes() + index_.Bytes(); }
+
+ private:
+  ByteSet Find(ExprId id, unsigned depth);
+
+  const ExprPool& pool_;
+  StableVector<ByteSet, 8> sets_;
+  Memo index_;
+};
+
+}  // namespace structag

@@ -1,0 +1,45 @@
+// The tokens that a state allows: some bitsets, and what else there is, token by token.
+// A whole bitset of its own is kept only where that is smaller.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "id_set.h"
+#include "ids.h"
+
+namespace structag {
+
+class Mask {
+ public:
+  explicit Mask(std::size_t words) : words_(words) {}
+
+  using Bits = std::shared_ptr<const std::uint32_t>;  // the first word of a bitset
+
+  void AddBits(Bits bits);
+  // A bitset without some of its members.
+  void AddBitsWithout(Bits bits, std::span<const std::uint32_t> lost);
+  void AddTokens(std::span<const TokenId> tokens) {
+    tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+  }
+  void AddTokens(std::span<const std::uint32_t> tokens) {
+    for (std::uint32_t token : tokens) tokens_.push_back(static_cast<TokenId>(token));
+  }
+  // To be called when all is added.
+  void Pack();
+
+  // Writes all words of a row.
+  void Write(std::uint32_t* row) const noexcept;
+  std::size_t Bytes() const noexcept;
+
+ private:
+  std::size_t words_;
+  std::vector<Bits> wholes_;
+  std::vector<std::uint32_t> lost_;  // members of the first whole that do not count
+  std::vector<TokenId> tokens_;
+  std::size_t owned_ = 0;  // how many wholes nobody else keeps
+};
+
+}  // namespace structag
