@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from structag.limits import Limits
 from structag.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from structag.schema.report import Report
     from structag.tags.model import StructuralTag
     from structag.text.lower_rules import Lowered
     from structag.text.rules import GrammarWarning
@@ -44,11 +45,29 @@ class CompiledGrammar:
         warnings: what a grammar text probably did not mean; empty for other sources.
     """
 
-    def __init__(self, grammar: Grammar, vocabulary: Vocabulary, native: Engine) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        vocabulary: Vocabulary,
+        native: Engine,
+        notes: Sequence[object] = (),
+    ) -> None:
         self.grammar = grammar
         self.vocabulary = vocabulary
         self.native = native
         self.warnings: tuple[GrammarWarning, ...] = ()
+        self._notes = notes
+        self._report: Report | None = None
+
+    @property
+    def report(self) -> Report:
+        """What became of every keyword of the JSON Schemas in the source: see `Report`."""
+        from structag.schema.report import Report
+
+        report = self._report
+        if report is None:  # made twice at worst, if threads ask at once
+            report = self._report = Report.of(self._notes)
+        return report
 
     @property
     def fingerprint(self) -> str:
@@ -254,7 +273,7 @@ class Compiler:
                     self._cache.move_to_end(key)
                     return known
         builder = GrammarBuilder()
-        compiled = self._build(builder.build(lower(builder)))
+        compiled = self._build(builder.build(lower(builder)), builder.notes)
         if key is not None and self._cache_bytes > 0:
             with self._lock:
                 self._cache[key] = compiled
@@ -267,7 +286,7 @@ class Compiler:
             key, oldest = self._cache.popitem(last=False)
             held -= sum(map(len, key)) + oldest.memory_bytes
 
-    def _build(self, grammar: Grammar) -> CompiledGrammar:
+    def _build(self, grammar: Grammar, notes: Sequence[object] = ()) -> CompiledGrammar:
         bound = bind_vocabulary(grammar, self.vocabulary.control_tokens)
         program, text = pack_grammar(simplify_grammar(bound))
         native = make_engine(
@@ -292,7 +311,7 @@ class Compiler:
                 code="vocabulary-spelling",
                 hint="use a vocabulary with byte tokens",
             )
-        return CompiledGrammar(grammar, self.vocabulary, native)
+        return CompiledGrammar(grammar, self.vocabulary, native, notes)
 
     def _submit(
         self, call: Callable[..., CompiledGrammar], *args: Any, **options: Any

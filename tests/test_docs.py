@@ -68,7 +68,9 @@ def test_the_language_reference_has_every_format() -> None:
     assert headings == set(FORMATS)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md", "docs/structural-tag.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/architecture.md", "docs/json-schema.md", "docs/structural-tag.md"]
+)
 def test_python_in_documents_runs(name: str, tmp_path: Path) -> None:
     for language, body in blocks(name):
         if language == "python":

@@ -68,6 +68,11 @@ class GrammarBuilder(GrammarTable):
     Seq(parts=(2, 5))
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.notes: list[object] = []
+        """What front ends have to say about their sources."""
+
     def tokens(self, ids: Iterable[int], *, negated: bool = False) -> Ref:
         """One whole token by id; `negated`: any other usable token."""
         members = tuple(sorted(set(ids)))

@@ -76,6 +76,8 @@ class Digits:
 
     def _at_least(self, low: str) -> Ref:
         """Numbers of as many digits as `low`, not below it."""
+        if not low.strip("0"):
+            return self.builder.repeat(self.any, len(low), len(low))
         if len(low) > FLAT:
             return self._flat(low, [(int(char) + 1, 9) for char in low])
         ref = self.builder.epsilon
@@ -84,6 +86,9 @@ class Digits:
         return ref
 
     def _at_most(self, high: str) -> Ref:
+        """Numbers of as many digits as `high`, not above it."""
+        if not high.strip("9"):
+            return self.builder.repeat(self.any, len(high), len(high))
         if len(high) > FLAT:
             return self._flat(high, [(0, int(char) - 1) for char in high])
         ref = self.builder.epsilon

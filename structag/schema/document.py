@@ -28,8 +28,8 @@ _SUBSCHEMA_MAPS = (
 class Node:
     """A place in a schema document, or (`negative`) the complement of the schema there."""
 
-    __slots__ = ("_children", "_negation", "depth", "negative", "parent", "resource", "token",
-                 "value")  # fmt: skip
+    __slots__ = ("_children", "_negation", "depth", "is_made", "negative", "parent", "resource",
+                 "token", "value")  # fmt: skip
 
     def __init__(
         self, value: Any, parent: Node | None, token: str, resource: Resource, depth: int
@@ -40,6 +40,7 @@ class Node:
         self.resource = resource
         self.depth = depth
         self.negative = False
+        self.is_made = False  # true: it does not stand in the document
         self._children: dict[str, Node] | None = None
         self._negation: Node | None = None
 
@@ -59,6 +60,7 @@ class Node:
         if self._negation is None:
             twin = Node(self.value, self.parent, self.token, self.resource, self.depth)
             twin.negative = not self.negative
+            twin.is_made = self.is_made
             twin._children = self._children = {} if self._children is None else self._children
             twin._negation = self
             self._negation = twin

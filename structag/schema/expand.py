@@ -20,36 +20,25 @@ from structag.schema import formats
 from structag.schema.document import Document, Node, unsupported, wrong_value
 from structag.schema.facts import (
     ANY,
+    MAX_ALTERNATIVES,
     NONE,
-    ArrayFacts,
-    Contains,
     Forms,
     Goal,
     Members,
-    NumberFacts,
     ObjectFacts,
-    StringFacts,
-    TooManyAlternativesError,
     intersect,
     unite,
 )
 from structag.schema.keywords import (
-    ARRAY_KEYWORDS,
     FIRST_DRAFT,
-    NUMBER_KEYWORDS,
-    OBJECT_KEYWORDS,
-    STRING_KEYWORDS,
-    TYPES,
 )
 from structag.schema.options import SchemaOptions
+from structag.schema.plain import goal_of, note_order, read_plain
+from structag.schema.report import Report
 from structag.schema.unevaluated import apply_unevaluated, without_evaluation
 from structag.schema.values import (
-    check_text,
     constants,
-    count_of,
     names_of,
-    number_of,
-    schema_map_of,
     schema_of,
     schemas_of,
     text_of,
@@ -65,15 +54,24 @@ class Expander:
     """Expands the nodes of one document into forms, each once."""
 
     def __init__(
-        self, document: Document, builder: GrammarBuilder, options: SchemaOptions, limits: Limits
+        self,
+        document: Document,
+        builder: GrammarBuilder,
+        options: SchemaOptions,
+        limits: Limits,
+        report: Report,
     ) -> None:
         self.document = document
+        self.report = report
         self.builder = builder
         self.options = options
         self.limits = limits
         self._known: dict[tuple[int, bool, int], Forms | None] = {}
         self._patterns: dict[str, Ref] = {}
         self._formats: dict[str, Ref] = {}
+        self._inexact: set[Ref] = set()
+        self.lost: tuple[Node, str] | None = None
+        """The first keyword of which some values are not generated."""
 
     def goal(self, goal: Goal) -> Forms:
         """The values that satisfy every node of a goal."""
@@ -98,6 +96,7 @@ class Expander:
         self._known[key] = None
         value = node.value
         if type(value) is dict:
+            self.report.visit(node, value)
             forms = self._negative(node) if node.negative else self._positive(node, value)
         elif type(value) is bool:
             forms = ANY if value is not node.negative else NONE
@@ -112,16 +111,23 @@ class Expander:
         return forms
 
     def intersection(self, node: Node, *parts: Forms) -> Forms:
-        """What all parts allow; refuses a product that is too large."""
+        """What all parts allow; a product that is too large is cut and reported."""
         forms = ANY
-        try:
-            for part in parts:
-                forms = intersect(forms, part)
-        except TooManyAlternativesError:
-            raise unsupported(
-                node, _first_applicator(node), "its combinations are too many"
-            ) from None
+        for part in parts:
+            forms = intersect(forms, part, partial(self._dropped, node))
         return forms
+
+    def leave_out(self, node: Node, keyword: str, what: str) -> None:
+        """Notes values that a keyword allows, and that are not generated."""
+        self.lost = self.lost or (node, keyword)
+        self.report.restrict(node, keyword, f"not generated: {what}")
+
+    def _dropped(self, node: Node) -> None:
+        self.leave_out(
+            node,
+            _first_applicator(node),
+            f"combinations beyond the first {MAX_ALTERNATIVES}",
+        )
 
     def pattern(self, node: Node, keyword: str, text: str) -> Ref:
         """The texts in which `text` matches somewhere."""
@@ -139,16 +145,30 @@ class Expander:
         """The texts of a format; None if it asserts nothing."""
         ref = self._formats.get(name)
         if ref is None:
-            source = formats.PATTERNS.get(name)
-            if source is None:
-                if name in formats.NOT_SUPPORTED:
-                    raise unsupported(
-                        node, "format", f"`{name}` is not supported", 'use formats="annotate"'
-                    )
+            if name not in formats.FORMATS:
                 return None
-            parts = [lower_regex(part, self.builder) for part in source]
+            parts = [lower_regex(part, self.builder) for part in formats.patterns_of(name)]
             ref = self._formats[name] = self.builder.both(*parts)
+            if formats.FORMATS[name].left_out:
+                self._inexact.add(ref)
+        left_out = formats.FORMATS[name].left_out
+        if left_out:
+            self.leave_out(node, "format", left_out)
         return ref
+
+    def is_exact(self, pattern: Ref) -> bool:
+        """Whether a pattern has every text that it stands for; some formats lack a few."""
+        return pattern not in self._inexact
+
+    def is_asserted(self, node: Node, name: str) -> bool:
+        """Whether a format says anything; notes it if it does not."""
+        if self.options.formats == "annotate":
+            self.report.annotate(node, "format", 'formats="annotate"')
+        elif name not in formats.FORMATS and name not in formats.NUMBER_FORMATS:
+            self.report.annotate(node, "format", f"`{name[:60]}` is not a format of a standard")
+        else:
+            return True
+        return False
 
     def _negative(self, node: Node) -> Forms:
         from structag.schema.negate import negate
@@ -160,7 +180,7 @@ class Expander:
         if draft < 8 and "$ref" in schema and isinstance(schema["$ref"], str):
             return self.node(self.document.resolve(node, schema["$ref"]))
         present = [key for key in schema if FIRST_DRAFT.get(key, 99) <= draft]
-        forms = self._plain(node, schema, present)
+        forms = read_plain(self, node, schema, present)
         for key in present:
             expand = _IN_PLACE.get(key)
             if expand is not None:
@@ -171,179 +191,6 @@ class Expander:
             goals = (goal_of(schema_of(node, k)) if k in present else None for k in UNEVALUATED)
             forms = apply_unevaluated(node, forms, *goals)
         return forms
-
-    def _plain(self, node: Node, schema: dict[str, Any], present: list[str]) -> Forms:
-        """The keywords that speak of one type each, and the types."""
-        types = TYPES if "type" not in schema else types_of(node)
-        if self.options.openapi and schema.get("nullable") is True:
-            types |= {"null"}
-        if not present:
-            return ANY
-        numbers: tuple[NumberFacts, ...] = ()
-        if "number" in types or "integer" in types:
-            fact = self.number_facts(node, present)
-            if fact is not None:
-                if "number" not in types:
-                    fact = fact._replace(is_integer=True)
-                numbers = (fact,) if fact != ANY.numbers[0] else ANY.numbers
-        else:
-            self.number_facts(node, present)
-        strings = self._typed("string" in types, ANY.strings, STRING_KEYWORDS, present,
-                              partial(self.string_facts, node))  # fmt: skip
-        arrays = self._typed("array" in types, ANY.arrays, ARRAY_KEYWORDS, present,
-                             partial(self.array_facts, node))  # fmt: skip
-        objects = self._typed("object" in types, ANY.objects, OBJECT_KEYWORDS, present,
-                              partial(self.object_facts, node))  # fmt: skip
-        if self.options.closed_objects and objects is ANY.objects and "type" in schema:
-            objects = (self.object_facts(node, present),)
-        return Forms("null" in types, 3 * ("boolean" in types), numbers, strings, arrays, objects)
-
-    @staticmethod
-    def _typed(
-        is_allowed: bool,
-        free: tuple[Any, ...],
-        keywords: frozenset[str],
-        present: list[str],
-        read: Callable[[list[str]], Any],
-    ) -> tuple[Any, ...]:
-        if not any(key in keywords for key in present):
-            return free if is_allowed else ()
-        fact = read(present)
-        if not is_allowed or fact is None:
-            return ()
-        return free if fact == free[0] else (fact,)
-
-    # -- one type each
-
-    def number_facts(self, node: Node, present: list[str]) -> NumberFacts | None:
-        """The bounds and factors in a schema."""
-        facts = ANY.numbers[0]
-        if not any(key in NUMBER_KEYWORDS for key in present):
-            return facts
-        schema = node.value
-        for key in present:
-            if key not in NUMBER_KEYWORDS:
-                continue
-            if key == "multipleOf":
-                factor = number_of(node, key)
-                if factor <= 0:
-                    raise wrong_value(node, key, "a number above 0")
-                facts = facts._replace(factors=(factor,))
-                continue
-            if isinstance(schema[key], bool) and key.startswith("exclusive"):
-                bound = "minimum" if key == "exclusiveMinimum" else "maximum"
-                if not schema[key] or bound not in schema:
-                    continue
-                value, is_open = number_of(node, bound), True
-            else:
-                value, is_open = number_of(node, key), key.startswith("exclusive")
-            if key in ("minimum", "exclusiveMinimum"):
-                part = NumberFacts(low=value, low_open=is_open)
-            else:
-                part = NumberFacts(high=value, high_open=is_open)
-            found = intersect(NONE._replace(numbers=(facts,)), NONE._replace(numbers=(part,)))
-            if not found.numbers:
-                return None
-            facts = found.numbers[0]
-        return facts
-
-    def string_facts(self, node: Node, present: list[str]) -> StringFacts | None:
-        """The lengths, the pattern and the format in a schema."""
-        low, high = 0, None
-        patterns: list[Ref] = []
-        for key in present:
-            if key == "minLength":
-                low = count_of(node, key)
-            elif key == "maxLength":
-                high = count_of(node, key)
-            elif key == "pattern":
-                patterns.append(self.pattern(node, key, text_of(node, key)))
-            elif key == "format":
-                name = text_of(node, key)
-                ref = self.format(node, name) if self.options.formats == "assert" else None
-                if ref is not None:
-                    patterns.append(ref)
-        if high is not None and low > high:
-            return None
-        return StringFacts(low, high, tuple(patterns))
-
-    def array_facts(self, node: Node, present: list[str]) -> ArrayFacts | None:
-        """The items and their counts in a schema."""
-        schema = node.value
-        prefix: tuple[Goal, ...] = ()
-        items: Goal = ()
-        low, high = 0, None
-        contains: tuple[Contains, ...] = ()
-        unique = None
-        for key in present:
-            if key == "minItems":
-                low = count_of(node, key)
-            elif key == "maxItems":
-                high = count_of(node, key)
-            elif key == "prefixItems" or (key == "items" and isinstance(schema[key], list)):
-                prefix = tuple(goal_of(n) for n in schemas_of(node, key)) if schema[key] else ()
-                if key == "items" and "additionalItems" in present:
-                    items = goal_of(schema_of(node, "additionalItems"))
-            elif key == "items":
-                items = goal_of(schema_of(node, key))
-            elif key == "contains":
-                contains = (self._contains(node, present),)
-            elif key == "uniqueItems":
-                if not isinstance(schema[key], bool):
-                    raise wrong_value(node, key, "a boolean")
-                unique = node if schema[key] else None
-        if high is not None and low > high:
-            return None
-        is_tuple = isinstance(schema.get("items"), list)
-        rest = "additionalItems" if is_tuple else "items"
-        evaluated = None if rest in present else len(prefix)
-        return ArrayFacts(prefix, items, low, high, contains, unique, evaluated)
-
-    def _contains(self, node: Node, present: list[str]) -> Contains:
-        low = count_of(node, "minContains") if "minContains" in present else 1
-        high = count_of(node, "maxContains") if "maxContains" in present else None
-        return Contains(goal_of(schema_of(node, "contains")), low, high, node)
-
-    def object_facts(self, node: Node, present: list[str]) -> ObjectFacts | None:
-        """The members and their counts in a schema."""
-        schema = node.value
-        properties: dict[str, Goal] = {}
-        patterns: list[tuple[Ref, Goal]] = []
-        additional: Goal = ()
-        required: tuple[str, ...] = ()
-        names: tuple[Goal, ...] = ()
-        low, high = 0, None
-        speaks = False
-        for key in present:
-            if key == "properties":
-                for name, child in schema_map_of(node, key).items():
-                    check_text(node, key, name)
-                    properties[name] = goal_of(child)
-            elif key == "patternProperties":
-                for text, child in schema_map_of(node, key).items():
-                    patterns.append((self.pattern(node, key, text), goal_of(child)))
-            elif key == "additionalProperties":
-                additional, speaks = goal_of(schema_of(node, key)), True
-            elif key == "required":
-                if isinstance(schema[key], bool) and node.resource.draft == 4:
-                    raise wrong_value(node, key, "an array of strings, beside `properties`")
-                required = names_of(node, key, schema[key])
-            elif key == "propertyNames":
-                names = (goal_of(schema_of(node, key)),)
-            elif key == "minProperties":
-                low = count_of(node, key)
-            elif key == "maxProperties":
-                high = count_of(node, key)
-        if self.options.closed_objects and not speaks and not patterns:
-            additional = (self.document.false,)
-        if high is not None and low > high:
-            return None
-        members: tuple[Members, ...] = ()
-        if properties or patterns or additional or speaks:
-            evaluates = "all" if speaks else "named"
-            members = (Members(properties, tuple(patterns), additional, node, evaluates),)
-        names = names if names != ((),) else ()
-        return ObjectFacts(members, required, low, high, names)
 
     # -- in place
 
@@ -387,10 +234,16 @@ class Expander:
         values = node.value["enum"]
         if not isinstance(values, list):
             raise wrong_value(node, "enum", "an array of values")
-        return constants(node, "enum", values)
+        return self._constants(node, "enum", values)
 
     def constant(self, node: Node) -> Forms:
-        return constants(node, "const", [node.value["const"]])
+        return self._constants(node, "const", [node.value["const"]])
+
+    def _constants(self, node: Node, keyword: str, values: list[Any]) -> Forms:
+        forms = constants(node, keyword, values)
+        if self.options.property_order == "schema" and _holds_two_members(values):
+            note_order(self, node, keyword)
+        return forms
 
     def complement(self, node: Node) -> Forms:
         return self.refusals(schema_of(node, "not"))
@@ -446,24 +299,18 @@ def with_objects(facts: ObjectFacts) -> Forms:
     return ANY._replace(objects=(facts,))
 
 
-def goal_of(node: Node) -> Goal:
-    """The goal of one node; the empty goal if it allows everything."""
-    value = node.value
-    return () if (value is True or value == {}) and not node.negative else (node,)
-
-
-def types_of(node: Node) -> frozenset[str]:
-    """The types of the `type` keyword."""
-    value = node.value["type"]
-    if type(value) is str:
-        names = frozenset((str(value),))
-    elif isinstance(value, list) and value and all(isinstance(name, str) for name in value):
-        names = frozenset(value)
-    else:
-        raise wrong_value(node, "type", "a type, or an array of types")
-    if not names <= TYPES:
-        raise wrong_value(node, "type", "one of " + ", ".join(sorted(TYPES)))
-    return names
+def _holds_two_members(value: Any) -> bool:
+    """Whether some object in a constant has two members or more."""
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            if len(part) > 1:
+                return True
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+    return False
 
 
 def _first_applicator(node: Node) -> str:

@@ -16,6 +16,7 @@ from structag.schema.document import Node
 
 Goal: TypeAlias = tuple[Node, ...]
 MAX_ALTERNATIVES = 256
+MAX_PRODUCTS = 2048
 Fact = TypeVar("Fact", bound=NamedTuple)
 
 
@@ -108,8 +109,15 @@ class ObjectFacts(NamedTuple):
     witnesses: tuple[Witness, ...] = ()
 
 
+NUMBERS, STRINGS, ARRAYS, OBJECTS = 1, 2, 4, 8
+
+
 class Forms(NamedTuple):
-    """The alternatives of each type; `booleans` holds bit 0 for false and bit 1 for true."""
+    """The alternatives of each type; `booleans` holds bit 0 for false and bit 1 for true.
+
+    `partial` has the bits of the types that lack some of the values that the schema allows.  That
+    is sound for what is generated; but nothing follows from such a form being empty.
+    """
 
     null: bool
     booleans: int
@@ -117,19 +125,16 @@ class Forms(NamedTuple):
     strings: tuple[StringFacts, ...]
     arrays: tuple[ArrayFacts, ...]
     objects: tuple[ObjectFacts, ...]
+    partial: int = 0
 
 
 ANY = Forms(True, 3, (NumberFacts(),), (StringFacts(),), (ArrayFacts(),), (ObjectFacts(),))
 NONE = Forms(False, 0, (), (), (), ())
 
 
-class TooManyAlternativesError(Exception):
-    """An intersection has more alternatives than `MAX_ALTERNATIVES`."""
-
-
 def unite(parts: Iterable[Forms]) -> Forms:
     """The values that any of the parts allows."""
-    null, booleans = False, 0
+    null, booleans, partial = False, 0, 0
     numbers: dict[NumberFacts, None] = {}
     strings: dict[StringFacts, None] = {}
     arrays: dict[int, ArrayFacts] = {}
@@ -137,6 +142,7 @@ def unite(parts: Iterable[Forms]) -> Forms:
     for part in parts:
         null |= part.null
         booleans |= part.booleans
+        partial |= part.partial
         numbers.update(dict.fromkeys(part.numbers))
         strings.update(dict.fromkeys(part.strings))
         arrays.update((id(fact), fact) for fact in part.arrays)
@@ -148,27 +154,40 @@ def unite(parts: Iterable[Forms]) -> Forms:
         tuple(strings),
         tuple(arrays.values()),
         tuple(objects.values()),
+        partial,
     )
 
 
-def intersect(left: Forms, right: Forms) -> Forms:
-    """The values that both allow.
+def intersect(left: Forms, right: Forms, dropped: Callable[[], None] | None = None) -> Forms:
+    """The values that both allow; `dropped` is called if a type has over `MAX_ALTERNATIVES`.
 
-    Raises:
-        TooManyAlternativesError: a type would have over `MAX_ALTERNATIVES`.
+    Those above the limit are left out then, and the type becomes partial.
     """
     if left is ANY:
         return right
     if right is ANY:
         return left
-    return Forms(
+    cut: list[int] = []
+    both = Forms(
         left.null and right.null,
         left.booleans & right.booleans,
-        _pairs(left.numbers, right.numbers, ANY.numbers, _both_numbers),
-        _pairs(left.strings, right.strings, ANY.strings, _both_strings),
-        _pairs(left.arrays, right.arrays, ANY.arrays, _both_arrays),
-        _pairs(left.objects, right.objects, ANY.objects, _both_objects),
+        _pairs(left.numbers, right.numbers, ANY.numbers, both_numbers, NUMBERS, cut),
+        _pairs(left.strings, right.strings, ANY.strings, _both_strings, STRINGS, cut),
+        _pairs(left.arrays, right.arrays, ANY.arrays, _both_arrays, ARRAYS, cut),
+        _pairs(left.objects, right.objects, ANY.objects, _both_objects, OBJECTS, cut),
     )
+    if cut and dropped is not None:
+        dropped()
+    partial = sum(cut)
+    if left.partial or right.partial:
+        partial |= left.partial & _kinds(right) | right.partial & _kinds(left)
+    return both._replace(partial=partial) if partial else both
+
+
+def _kinds(forms: Forms) -> int:
+    """The types of which a form has some values, or lacks some."""
+    kinds = NUMBERS * bool(forms.numbers) | STRINGS * bool(forms.strings)
+    return kinds | ARRAYS * bool(forms.arrays) | OBJECTS * bool(forms.objects) | forms.partial
 
 
 def _pairs(
@@ -176,16 +195,24 @@ def _pairs(
     right: tuple[Fact, ...],
     free: tuple[Fact, ...],
     both: Callable[[Fact, Fact], Fact | None],
+    kind: int,
+    cut: list[int],
 ) -> tuple[Fact, ...]:
     if left is free or left == right:
         return right
     if right is free:
         return left
-    if len(left) * len(right) > MAX_ALTERNATIVES * 4:
-        raise TooManyAlternativesError
-    found = [fact for a in left for b in right if (fact := both(a, b)) is not None]
-    if len(found) > MAX_ALTERNATIVES:
-        raise TooManyAlternativesError
+    found: list[Fact] = []
+    tries = 0
+    for a in left:
+        for b in right:
+            tries += 1
+            if len(found) == MAX_ALTERNATIVES or tries > MAX_PRODUCTS:
+                cut.append(kind)
+                return tuple(found)
+            fact = both(a, b)
+            if fact is not None:
+                found.append(fact)
     return tuple(found)
 
 
@@ -225,7 +252,8 @@ def joined(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(left + right)) if left else right
 
 
-def _both_numbers(a: NumberFacts, b: NumberFacts) -> NumberFacts | None:
+def both_numbers(a: NumberFacts, b: NumberFacts) -> NumberFacts | None:
+    """The numbers that both allow; None if there are none."""
     if a.is_integer is not None and b.is_integer is not None and a.is_integer != b.is_integer:
         return None
     factors, not_factors = joined(a.factors, b.factors), joined(a.not_factors, b.not_factors)

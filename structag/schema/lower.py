@@ -28,6 +28,7 @@ from structag.schema.notation import JsonNotation, Notation
 from structag.schema.numbers import Numbers
 from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
+from structag.schema.report import Report
 from structag.schema.strings import decoded
 
 MAX_DEPTH = 20
@@ -66,6 +67,7 @@ def lower_schema(
     try:
         document = Document(schema, limits, pointer)
         lowering = Lowering(document, builder, options, limits)
+        lowering.expander.report.restrict(document.root, "", _spelling(options))
         ref = lowering.root()
     except RecursionError:
         raise LimitError(
@@ -77,6 +79,17 @@ def lower_schema(
             pointer=pointer,
         ) from None
     return ref
+
+
+def _spelling(options: SchemaOptions) -> str:
+    """Which spellings of the same values are not generated."""
+    parts = ["no whitespace around the root", "names and fixed strings of plain ASCII as they are"]
+    if options.max_whitespace is not None:
+        parts.append(f"at most {options.max_whitespace} whitespace characters between two tokens")
+    if not options.integer_decimals:
+        parts.append("integers in digits only")
+    parts.append("a number with bounds and an exponent has one digit before the point")
+    return "; ".join(parts)
 
 
 class Lowering:
@@ -93,7 +106,9 @@ class Lowering:
         self.builder = builder
         self.options = options
         self.document = document
-        self.expander = Expander(document, builder, options, limits)
+        report = Report()
+        builder.notes.append(report)
+        self.expander = Expander(document, builder, options, limits, report)
         self.notation = notation or JsonNotation(builder, options)
         self.comma = self.notation.comma
         self._numbers: Numbers | None = None
@@ -117,6 +132,8 @@ class Lowering:
             goal, rule = self._waiting.pop()
             self.builder.define(rule, self._lowered(goal))
         if ref == self.builder.empty:
+            if self.expander.lost is not None:
+                raise unsupported(*self.expander.lost, "no other value is left in the schema")
             raise SchemaError(
                 "no value satisfies the schema",
                 code="schema-unsatisfiable",

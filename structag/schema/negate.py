@@ -13,6 +13,8 @@ from structag.schema.document import Node, unsupported, wrong_value
 from structag.schema.facts import (
     ANY,
     NONE,
+    NUMBERS,
+    STRINGS,
     ArrayFacts,
     Contains,
     Forms,
@@ -24,7 +26,9 @@ from structag.schema.facts import (
     Witness,
     unite,
 )
+from structag.schema.formats import NUMBER_FORMATS
 from structag.schema.keywords import FIRST_DRAFT, TYPES
+from structag.schema.plain import types_of
 from structag.schema.values import (
     constants,
     count_of,
@@ -68,8 +72,6 @@ def negate(expander: Expander, node: Node) -> Forms:
 
 
 def _types(expander: Expander, node: Node, key: str) -> Forms:
-    from structag.schema.expand import types_of
-
     missing = TYPES - types_of(node)
     numbers: tuple[NumberFacts, ...] = ()
     if "number" in missing:
@@ -180,11 +182,27 @@ def _pattern(expander: Expander, node: Node, key: str) -> Forms:
     if key == "pattern":
         ref = expander.pattern(node, key, text)
     else:
-        found = expander.format(node, text) if expander.options.formats == "assert" else None
+        found = expander.format(node, text) if expander.is_asserted(node, text) else None
         if found is None:
-            return NONE
+            return _not_number_format(expander, node, text)
+        if not expander.is_exact(found):
+            # What the pattern lacks has the format: nothing outside is known not to have it.
+            expander.leave_out(node, key, f"what is not in `{text}`")
+            return NONE._replace(partial=STRINGS)
         ref = found
     return NONE._replace(strings=(StringFacts(patterns=(expander.builder.complement(ref),)),))
+
+
+def _not_number_format(expander: Expander, node: Node, name: str) -> Forms:
+    facts = NUMBER_FORMATS.get(name)
+    if facts is None or expander.options.formats == "annotate":
+        return NONE
+    if not facts.is_integer:
+        expander.leave_out(node, "format", f"what is not in `{name}`")
+        return NONE._replace(partial=NUMBERS)
+    below = NumberFacts(high=facts.low, high_open=not facts.low_open)
+    above = NumberFacts(low=facts.high, low_open=not facts.high_open)
+    return NONE._replace(numbers=(below, above, NumberFacts(is_integer=False)))
 
 
 def _required(expander: Expander, node: Node, key: str) -> Forms:

@@ -16,7 +16,6 @@ from structag.schema.facts import (
     NumberFacts,
     ObjectFacts,
     StringFacts,
-    TooManyAlternativesError,
     intersect,
     item_goal,
 )
@@ -31,15 +30,12 @@ MAX_DEPTH = 6
 
 def may_overlap(expander: Expander, left: Forms, right: Forms, depth: int = 0) -> bool:
     """Whether some value may belong to both."""
-    try:
-        return not is_empty(expander, intersect(left, right), depth)
-    except TooManyAlternativesError:
-        return True
+    return not is_empty(expander, intersect(left, right), depth)
 
 
 def is_empty(expander: Expander, forms: Forms, depth: int = 0) -> bool:
     """Whether it is certain that no value belongs to `forms`."""
-    if forms.null or forms.booleans:
+    if forms.null or forms.booleans or forms.partial:
         return False
     return not (
         any(_number_may(fact) for fact in forms.numbers)

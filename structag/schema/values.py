@@ -181,7 +181,10 @@ def _item(place: Node, token: str | int, value: Any) -> tuple[Node, ...]:
     """The goal for a value inside a constant: a schema made up for it, valid in every draft."""
     inner = place.child(token, value)
     made = inner.known("enum")
-    return (made if made is not None else inner.child("enum", {"enum": [value]}),)
+    if made is None:
+        made = inner.child("enum", {"enum": [value]})
+        made.is_made = True
+    return (made,)
 
 
 def _array(place: Node, value: list[Any]) -> ArrayFacts:

@@ -59,7 +59,7 @@ class ElementLowering(Lowering):
         if json is None:
             return super().forms(forms, goal)
         parts: list[Ref] = []
-        for kind, field in zip(KINDS, Forms._fields, strict=True):
+        for kind, field in zip(KINDS, Forms._fields, strict=False):  # `partial` is no kind
             part = NONE._replace(**{field: getattr(forms, field)})
             if part == NONE:
                 continue
