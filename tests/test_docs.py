@@ -32,7 +32,8 @@ def blocks(name: str) -> list[tuple[str, str]]:
 
 def shown_formats() -> list[Shown]:
     found: list[Shown] = []
-    for language, body in blocks("docs/structural-tag.md"):
+    texts = [*blocks("docs/structural-tag.md"), *blocks("docs/argument-styles.md")]
+    for language, body in texts:
         if language == "json":
             found.append(Shown(json.loads(body), []))
         elif language == "text":

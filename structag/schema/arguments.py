@@ -35,6 +35,10 @@ class ArgumentLowering(Protocol):
 
     expander: Expander
 
+    @property
+    def left_out(self) -> str:
+        """What is not generated although the schema allows it, for the report."""
+
     def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
         """The arguments that satisfy any of `facts`."""
 
@@ -71,6 +75,7 @@ def lower_arguments(
     try:
         document = Document(schema, limits, pointer)
         lowering = _lowering(style, document, builder, options, limits)
+        lowering.expander.report.restrict(document.root, "", lowering.left_out)
         facts = lowering.expander.goal((document.root,)).objects
         if not facts:
             raise SchemaError(

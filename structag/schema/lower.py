@@ -93,7 +93,10 @@ def _spelling(options: SchemaOptions) -> str:
 
 
 class Lowering:
-    """Lowers the goals of one document into one builder, in one notation (JSON by default)."""
+    """Lowers the goals of one document into one builder, in one notation (JSON by default).
+
+    Two lowerings in different notations may share an `expander`.
+    """
 
     def __init__(
         self,
@@ -102,13 +105,16 @@ class Lowering:
         options: SchemaOptions,
         limits: Limits,
         notation: Notation | None = None,
+        expander: Expander | None = None,
     ) -> None:
         self.builder = builder
         self.options = options
         self.document = document
-        report = Report()
-        builder.notes.append(report)
-        self.expander = Expander(document, builder, options, limits, report)
+        if expander is None:
+            report = Report()
+            builder.notes.append(report)
+            expander = Expander(document, builder, options, limits, report)
+        self.expander = expander
         self.notation = notation or JsonNotation(builder, options)
         self.comma = self.notation.comma
         self._numbers: Numbers | None = None

@@ -153,3 +153,14 @@ def test_the_example_tag() -> None:
 
 def test_the_language_knows_every_style() -> None:
     assert get_args(ArgumentStyle) == STYLES
+
+
+@pytest.mark.parametrize("style", [style for style in STYLES if style != "json"])
+def test_the_report_says_what_a_style_leaves_out(style: str) -> None:
+    format = {"type": "json_schema", "json_schema": FORECAST, "style": style}
+    report = COMPILER.compile_structural_tag({"type": "structural_tag", "format": format}).report
+    (entry,) = [entry for entry in report.restricted if entry.keyword == ""]
+
+    assert entry.pointer == "/format/json_schema"
+    assert "name" in entry.reason
+    assert [e.status for e in report if e.pointer.endswith("/city/maxLength")] == ["enforced"]

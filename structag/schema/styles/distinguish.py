@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
-from structag.schema.facts import ANY, Forms, joined
+from structag.schema.facts import ANY, ARRAYS, NUMBERS, OBJECTS, Forms, joined
 from structag.schema.numbers import Numbers
 
 
@@ -25,15 +25,15 @@ def distinguish(builder: GrammarBuilder, forms: Forms, *, is_nested: bool) -> Fo
     looks: list[Ref] = []
     if forms.booleans in (1, 2):
         looks.append(builder.alt(builder.literal(b"true"), builder.literal(b"false")))
-    if forms.numbers and forms.numbers != ANY.numbers:
+    if _is_some(forms.numbers, ANY.numbers, forms.partial & NUMBERS):
         looks.append(Numbers(builder).number)
     if is_nested:
-        if forms.arrays or forms.objects:
+        if forms.arrays or forms.objects or forms.partial & (ARRAYS | OBJECTS):
             looks.append(builder.epsilon)
     else:
-        if forms.arrays and forms.arrays != ANY.arrays:
+        if _is_some(forms.arrays, ANY.arrays, forms.partial & ARRAYS):
             looks.append(_between(builder, b"[", b"]"))
-        if forms.objects and forms.objects != ANY.objects:
+        if _is_some(forms.objects, ANY.objects, forms.partial & OBJECTS):
             looks.append(_between(builder, b"{", b"}"))
     if not looks:
         return forms
@@ -48,10 +48,15 @@ def distinguish(builder: GrammarBuilder, forms: Forms, *, is_nested: bool) -> Fo
 
 def _distinguish_objects(forms: Forms) -> Forms:
     """Where arrays are admitted, no object without members."""
-    if not (forms.arrays and forms.objects):
+    if not forms.objects or not (forms.arrays or forms.partial & ARRAYS):
         return forms
     objects = tuple(fact._replace(low=max(fact.low, 1)) for fact in forms.objects)
     return forms._replace(objects=objects)
+
+
+def _is_some(facts: tuple[object, ...], every: tuple[object, ...], is_partial: int) -> bool:
+    """Whether the schema has some values of the type, but not all."""
+    return bool(is_partial) or (bool(facts) and facts != every)
 
 
 def _between(builder: GrammarBuilder, opener: bytes, closer: bytes) -> Ref:

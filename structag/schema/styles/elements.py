@@ -38,8 +38,21 @@ class ElementLowering(Lowering):
         self.style = style
         self._json: Lowering | None = None
         if style.item is None:
-            self._json = StoppedJson(document, builder, options, limits, style.stops)
-            self._json.expander = self.expander
+            self._json = StoppedJson(document, builder, options, limits, style.stops, self.expander)
+
+    @property
+    def left_out(self) -> str:
+        """What is not generated although the schema allows it."""
+        style = self.style
+        if NAME in style.closer:
+            names = "no names but declared ones"
+        else:
+            banned = " ".join([*style.not_in_names, *style.entities])
+            names = f"names that are not declared hold no control character and none of {banned}"
+        parts = [f"no value holds {style.stops}", names]
+        if style.types is None:
+            parts.append("a string beside other types does not look like a value of those")
+        return "; ".join(parts)
 
     def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
         """All arguments, one after the other."""

@@ -42,6 +42,12 @@ class GemmaLowering(Lowering):
         super().__init__(document, builder, options, limits, notation)
         self._quote_mark = quote_mark
 
+    @property
+    def left_out(self) -> str:
+        """What is not generated although the schema allows it."""
+        banned = " ".join(NOT_IN_NAMES)
+        return f"no string holds {self._quote_mark}; undeclared names hold none of {banned}"
+
     def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
         """All arguments, in braces."""
         return self.forms(NONE._replace(objects=facts))

@@ -74,6 +74,8 @@ class KeywordArguments:
         reserved = builder.alt(*(builder.literal(word.encode()) for word in RESERVED))
         self._free_names = builder.both(some, builder.complement(reserved))
 
+    left_out = "undeclared arguments have names in ASCII"
+
     def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
         """All arguments, between the parentheses."""
         return self.builder.alt(*(inside(self, fact) for fact in facts))

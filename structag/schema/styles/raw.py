@@ -6,6 +6,7 @@ from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Alt, Literal, Ref
 from structag.limits import Limits
 from structag.schema.document import Document, unsupported
+from structag.schema.expand import Expander
 from structag.schema.facts import Forms, Goal
 from structag.schema.lower import Lowering
 from structag.schema.notation import JsonNotation
@@ -64,9 +65,10 @@ class StoppedJson(Lowering):
         options: SchemaOptions,
         limits: Limits,
         stop: str,
+        expander: Expander,
     ) -> None:
         notation = _StoppedNotation(document, builder, options, stop)
-        super().__init__(document, builder, options, limits, notation)
+        super().__init__(document, builder, options, limits, notation, expander)
         self._stop = stop
 
     def forms(self, forms: Forms, goal: Goal = ()) -> Ref:
