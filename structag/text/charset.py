@@ -1,15 +1,15 @@
 """Sets of code points as sorted, disjoint ranges: the algebra and the named classes of ECMA-262.
 
 A set is a tuple of inclusive ``(low, high)`` pairs.  Surrogates may be members here (a pattern may
-name them); they drop out when the set becomes an expression.  The general categories come from
-`unicodedata`; the tables are made on first use, once per process.
+name them); they drop out when the set becomes an expression.  The Unicode properties come from
+`charset_tables`, which is loaded when a pattern first asks for one.
 """
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import TypeAlias
 
 CharSet: TypeAlias = tuple[tuple[int, int], ...]
@@ -78,104 +78,120 @@ def intersect(left: CharSet, right: CharSet) -> CharSet:
     return tuple(common)
 
 
+def subtract(left: CharSet, right: CharSet) -> CharSet:
+    """The members of `left` that are not in `right`.
+
+    >>> subtract(((0, 9),), ((4, 5),))
+    ((0, 3), (6, 9))
+    """
+    return intersect(left, negate(right))
+
+
 NOT_DIGITS = negate(DIGITS)
 NOT_WORD = negate(WORD)
 NOT_SPACE = negate(SPACE)
 NOT_LINE_ENDS = negate(LINE_ENDS)
 
-_CATEGORY_GROUPS = {
-    "C": ("Cc", "Cf", "Cn", "Co", "Cs"),
-    "L": ("Ll", "Lm", "Lo", "Lt", "Lu"),
-    "LC": ("Ll", "Lt", "Lu"),
-    "M": ("Mc", "Me", "Mn"),
-    "N": ("Nd", "Nl", "No"),
-    "P": ("Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps"),
-    "S": ("Sc", "Sk", "Sm", "So"),
-    "Z": ("Zl", "Zp", "Zs"),
-}
-_CATEGORY_NAMES = {
-    "Other": "C", "Control": "Cc", "cntrl": "Cc", "Format": "Cf", "Unassigned": "Cn",
-    "Private_Use": "Co", "Surrogate": "Cs", "Letter": "L", "Cased_Letter": "LC",
-    "Lowercase_Letter": "Ll", "Modifier_Letter": "Lm", "Other_Letter": "Lo",
-    "Titlecase_Letter": "Lt", "Uppercase_Letter": "Lu", "Mark": "M", "Combining_Mark": "M",
-    "Spacing_Mark": "Mc", "Enclosing_Mark": "Me", "Nonspacing_Mark": "Mn", "Number": "N",
-    "Decimal_Number": "Nd", "digit": "Nd", "Letter_Number": "Nl", "Other_Number": "No",
-    "Punctuation": "P", "punct": "P", "Connector_Punctuation": "Pc", "Dash_Punctuation": "Pd",
-    "Close_Punctuation": "Pe", "Final_Punctuation": "Pf", "Initial_Punctuation": "Pi",
-    "Other_Punctuation": "Po", "Open_Punctuation": "Ps", "Symbol": "S", "Currency_Symbol": "Sc",
-    "Modifier_Symbol": "Sk", "Math_Symbol": "Sm", "Other_Symbol": "So", "Separator": "Z",
-    "Line_Separator": "Zl", "Paragraph_Separator": "Zp", "Space_Separator": "Zs",
+_PREFIXES = {
+    "General_Category": "gc=", "gc": "gc=", "Script": "sc=", "sc": "sc=",
+    "Script_Extensions": "scx=", "scx": "scx=",
 }  # fmt: skip
 
 
-@cache
-def _categories() -> dict[str, CharSet]:
-    """The ranges of every two-letter general category."""
-    category = unicodedata.category
-    found: dict[str, list[tuple[int, int]]] = {}
-    start, current = 0, category("\0")
-    for code in range(1, TOP + 2):
-        name = category(chr(code)) if code <= TOP else ""
-        if name != current:
-            found.setdefault(current, []).append((start, code - 1))
-            start, current = code, name
-    return {name: tuple(ranges) for name, ranges in found.items()}
+@lru_cache(maxsize=512)
+def property_set(name: str, value: str | None = None) -> CharSet | None:
+    """The set of ``\\p{name}`` or ``\\p{name=value}``; None if ECMA-262 knows no such property.
 
-
-def property_set(name: str, value: str | None) -> CharSet | None:
-    """The set of ``\\p{name}`` or ``\\p{name=value}``; None if it is not one of those known here.
-
-    Known: general categories under every name, `Any`, `Assigned`, `ASCII`, `ASCII_Hex_Digit`.
+    >>> property_set("Script", "Thaana")
+    ((1920, 1969),)
     """
+    from structag.text.charset_tables import ALIASES, SETS, STRINGS
+
     if value is None:
-        if name == "Any":
-            return ALL
-        if name == "ASCII":
-            return ((0, 0x7F),)
-        if name in ("ASCII_Hex_Digit", "AHex"):
-            return ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
-        if name == "Assigned":
-            return negate(_categories()["Cn"])
-    elif name in ("General_Category", "gc"):
-        name = value
+        if name in STRINGS or name == "RGI_Emoji":
+            return None
+        keys = [ALIASES.get(name, name), "gc=" + ALIASES.get("gc=" + name, name)]
+    elif name in _PREFIXES:
+        prefix = _PREFIXES[name]
+        kind = "sc=" if prefix == "scx=" else prefix
+        keys = [prefix + ALIASES.get(kind + value, value)]
+        if prefix == "scx=":  # the table leaves out what is equal
+            keys.append("sc=" + keys[0][4:])
     else:
         return None
-    short = _CATEGORY_NAMES.get(name, name)
-    members = _CATEGORY_GROUPS.get(short, (short,))
-    table = _categories()
-    if not all(member in table for member in members):
-        return None
-    return union(pair for member in members for pair in table[member])
+    return next((_ranges(SETS[key]) for key in keys if key in SETS), None)
 
 
 @cache
-def _case_classes() -> dict[int, tuple[int, ...]]:
-    """For every code point that has case variants (simple case folding): all of its class."""
-    groups: dict[str, list[int]] = {}
-    for code in range(0x1E944):
-        char = chr(code)
-        fold = char.casefold()
-        if len(fold) > 1:
-            fold = char.lower()
-            if len(fold) > 1:
-                fold = char
-        if fold != char or char.upper() != char:
-            groups.setdefault(fold, []).append(code)
-    for fold, codes in groups.items():
-        if ord(fold) not in codes:
-            codes.append(ord(fold))
-    return {code: tuple(codes) for codes in groups.values() if len(codes) > 1 for code in codes}
+def string_property(name: str) -> tuple[CharSet, frozenset[str]] | None:
+    """The characters and the longer strings of a property of strings (`v` flag), or None."""
+    from structag.text.charset_tables import SETS, STRINGS
+
+    names = STRINGS if name == "RGI_Emoji" else (name,)
+    if not all(name in STRINGS for name in names):
+        return None
+    words = (word for name in names for word in STRINGS[name].split())
+    return union(pair for name in names for pair in _ranges(SETS[name])), frozenset(words)
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(word, 36) for word in text.split()]
+
+
+def _ranges(text: str) -> CharSet:
+    edges = list(accumulate(_numbers(text)))
+    return tuple((low, end - 1) for low, end in zip(edges[::2], edges[1::2], strict=True))
+
+
+@cache
+def _canonical(is_legacy: bool) -> dict[int, int]:
+    """ECMA-262 `Canonicalize`: by simple case folding; `is_legacy`: by upper case, without u or v.
+
+    Code points that are their own canonical form are left out.
+    """
+    from structag.text.charset_tables import CASE_FOLDING, UPPER_CASE
+
+    numbers = _numbers(UPPER_CASE if is_legacy else CASE_FOLDING)
+    steps = zip(accumulate(numbers[::2]), numbers[1::2], strict=True)
+    return {code: code + distance for code, distance in steps}
+
+
+@cache
+def _case_classes(is_legacy: bool) -> list[tuple[int, CharSet]]:
+    """For every code point that has case variants, in order: all of its class."""
+    groups: dict[int, list[int]] = {}
+    for code, canonical in _canonical(is_legacy).items():
+        groups.setdefault(canonical, [canonical]).append(code)
+    classes = [union((code, code) for code in codes) for codes in groups.values()]
+    return sorted((code, pairs) for pairs in classes for code in _members(pairs))
+
+
+def _members(pairs: CharSet) -> Iterator[int]:
+    for low, high in pairs:
+        yield from range(low, high + 1)
 
 
 @lru_cache(maxsize=256)
-def fold_case(members: CharSet) -> CharSet:
-    """The members with all their case variants, by simple case folding as the `i` flag has it.
+def fold_case(members: CharSet, is_legacy: bool = False) -> CharSet:
+    """The members with all their case variants, as the `i` flag has it.
+
+    `is_legacy`: neither the u nor the v flag is set.
 
     >>> fold_case(((0x6B, 0x6B),))  # k, K and the Kelvin sign
     ((75, 75), (107, 107), (8490, 8490))
     """
-    extra: list[tuple[int, int]] = list(members)
-    for code, variants in _case_classes().items():
-        if any(low <= code <= high for low, high in members):
-            extra.extend((variant, variant) for variant in variants)
-    return union(extra)
+    variants: list[tuple[int, int]] = list(members)
+    ranges = iter(members)
+    low, high = next(ranges, (TOP + 1, TOP + 1))
+    for code, pairs in _case_classes(is_legacy):
+        while high < code:
+            low, high = next(ranges, (TOP + 1, TOP + 1))
+        if low <= code:
+            variants.extend(pairs)
+    return union(variants)
+
+
+def canonical_case(text: str) -> str:
+    """The text with each character simply case-folded; for strings of the `v` flag."""
+    mapping = _canonical(False)
+    return "".join(chr(mapping.get(ord(char), ord(char))) for char in text)

@@ -31,7 +31,6 @@ from structag.text.regex_syntax import (
 MAX_ASSERTIONS = 8
 """Distinct assertions under one `Erase`; each can double the number of states."""
 _MAX_BRANCHES = 64
-_WORD = Chars(charset.WORD)
 _LONE = re.compile("[\ud800-\udfff]")
 _EDGES = ("start", "end", "ahead", "not-ahead", "behind", "not-behind")
 
@@ -231,7 +230,8 @@ class _Lowering:
         mark, text = builder.assertion(index), builder.any_text
         kind, part = assertion
         if kind in ("word", "not-word"):
-            word = builder.chars(charset.WORD)
+            assert isinstance(part, Chars)
+            word = builder.chars(part.members)
             ends = builder.transparent(builder.seq(text, word))
             starts = builder.transparent(builder.seq(word, text))
             other_end, other_start = builder.complement(ends), builder.complement(starts)
@@ -310,7 +310,7 @@ def _looks_one_way(tree: Pattern, ahead: bool, consumed: bool) -> tuple[bool, bo
     if isinstance(tree, Text | Chars):
         return True, True
     if isinstance(tree, Assertion):
-        if tree.part is not None:
+        if tree.part is not None and "word" not in tree.kind:
             same_way = tree.kind.endswith("ahead") == ahead
             return same_way and _looks_one_way(tree.part, ahead, consumed)[0], consumed
         return consumed or tree.kind.endswith("end" if ahead else "start"), consumed
@@ -344,8 +344,9 @@ def _split_edges(parts: list[Pattern]) -> list[list[Pattern]] | None:
             options = [_parts(branch) for branch in part.branches]
         elif isinstance(part, Assertion) and part.kind in ("word", "not-word"):
             negated = part.kind == "not-word"
-            behind, ahead = Assertion("behind", _WORD), Assertion("ahead", _WORD)
-            not_behind, not_ahead = Assertion("not-behind", _WORD), Assertion("not-ahead", _WORD)
+            word = part.part
+            behind, ahead = Assertion("behind", word), Assertion("ahead", word)
+            not_behind, not_ahead = Assertion("not-behind", word), Assertion("not-ahead", word)
             options = [
                 (behind, ahead if negated else not_ahead),
                 (not_behind, not_ahead if negated else ahead),

@@ -1,14 +1,15 @@
-"""Reads the escapes and bracketed classes of a pattern; the part below `regex_syntax`.
+"""Reads the escapes of a pattern, and its classes under ``u`` and ``b`` (Annex B).
 
-Class contents follow the grammar of the mode: ``u`` and ``b`` (Annex B) have plain members and
-ranges, ``v`` has nested classes, ``--`` and ``&&`` as well.
+The classes of ``v`` are read by `regex_sets`.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from structag.errors import GrammarSyntaxError, UnsupportedError
+from structag.errors import GrammarSyntaxError, LimitError, UnsupportedError
+from structag.limits import Limits
 from structag.text import charset
 from structag.text.charset import CharSet
 
@@ -24,20 +25,23 @@ _BRACED = re.compile(r"\{([0-9a-fA-F]+)\}")
 _LOW_HALF = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _PROPERTY = re.compile(r"\{(\w+)(?:=(\w+))?\}")
 _OCTAL = re.compile("[0-3][0-7]{0,2}|[4-7][0-7]?")
-_GROUPS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|(?P<open>\((?!\?)|\(\?(?:P)?<(?![=!]))", re.DOTALL)
-_V_SYNTAX = frozenset("()[]{}/-\\|")
+_GROUPS = re.compile(
+    r"\\.|\[(?:\\.|[^\]\\])*\]|(?P<open>\((?!\?)|\(\?P?<(?![=!])(?P<name>[^>]*))", re.DOTALL
+)
+_CLASS = re.compile(r"\[(?:[^\]\\]|\\.)*\]", re.DOTALL)
 _V_ESCAPES = frozenset("&-!#%,:;<=>@`~")
-_V_DOUBLE = frozenset("&!#$%*+,.:;<=>?@^`~")
 
 
 class ClassReader:
     """A cursor over a pattern."""
 
-    def __init__(self, pattern: str, mode: str) -> None:
+    def __init__(self, pattern: str, mode: str, limits: Limits) -> None:
         self.text = pattern
         self.mode = mode
+        self.limits = limits
         self.at = 0
-        self._groups: tuple[int, bool] | None = None
+        self.ignore_case = False
+        self._groups: tuple[int, frozenset[str]] | None = None
 
     @property
     def group_count(self) -> int:
@@ -45,14 +49,15 @@ class ClassReader:
         return self._count_groups()[0]
 
     @property
-    def has_group_names(self) -> bool:
-        """Whether a capture group has a name."""
+    def group_names(self) -> frozenset[str]:
+        """The names of the capture groups in the whole pattern, as they are spelled."""
         return self._count_groups()[1]
 
-    def _count_groups(self) -> tuple[int, bool]:
+    def _count_groups(self) -> tuple[int, frozenset[str]]:
         if self._groups is None:
-            opens = [m.group("open") for m in _GROUPS.finditer(self.text) if m.group("open")]
-            self._groups = len(opens), any(opener.endswith("<") for opener in opens)
+            opens = [match for match in _GROUPS.finditer(self.text) if match.group("open")]
+            names = frozenset(match.group("name") for match in opens if match.group("name"))
+            self._groups = len(opens), names
         return self._groups
 
     def error(
@@ -64,6 +69,26 @@ class ClassReader:
             message, code="regex-syntax", span=(min(start, end), end), expected=expected
         )
 
+    def nesting_error(self, what: str, start: int) -> LimitError:
+        """A `nesting-limit` error at what opens one level too many."""
+        return LimitError(
+            f"{what} nested deeper than {self.limits.max_nesting} levels",
+            limit="nesting",
+            value=self.limits.max_nesting,
+            setting="max_nesting",
+            code="nesting-limit",
+            span=(start, start + 1),
+        )
+
+    def fold(self, members: CharSet) -> CharSet:
+        """The members, with their case variants under the `i` flag."""
+        return charset.fold_case(members, self.mode == "b") if self.ignore_case else members
+
+    @property
+    def word(self) -> CharSet:
+        """What ``\\w`` and ``\\b`` take for the characters of words."""
+        return self.fold(charset.WORD) if self.ignore_case and self.mode != "b" else charset.WORD
+
     def read_escape(self, start: int, *, in_class: bool = False) -> int | CharSet:
         """The escape whose backslash is at `start`, the cursor behind it: a code point or a set."""
         char = self.text[self.at : self.at + 1]
@@ -71,6 +96,8 @@ class ClassReader:
             raise self.error("a lone `\\` at the end", start, start + 1, "an escaped character")
         self.at += 1
         if char in _CLASSES:
+            if self.ignore_case and char in "wW":
+                return self.word if char == "w" else charset.negate(self.word)
             return _CLASSES[char]
         if char in _CONTROL:
             return _CONTROL[char]
@@ -133,20 +160,32 @@ class ClassReader:
                 return 0x10000 + ((code - 0xD800) << 10) + int(low.group(1), 16) - 0xDC00
         return code
 
-    def _property(self, start: int, negated: bool) -> CharSet:
-        match = _PROPERTY.match(self.text, self.at)
+    def match_property(self, at: int) -> re.Match[str] | None:
+        """The braces of a property at `at`: its name, and its value or None."""
+        return _PROPERTY.match(self.text, at)
+
+    def _property(self, start: int, is_negated: bool) -> CharSet:
+        match = self.match_property(self.at)
         if match is None:
             raise self.error("a property is not complete", start, self.at, "`\\p{Name}`")
-        members = charset.property_set(match.group(1), match.group(2))
+        name, value = match.groups()
+        members = charset.property_set(name, value)
         if members is None:
+            if value is None and charset.string_property(name):
+                raise self.error(
+                    f"`{name}` is a property of strings", start, match.end(), "one of characters"
+                )
             raise UnsupportedError(
                 f"the Unicode property `{match.group()[1:-1]}` is not known here",
                 code="regex-feature",
                 span=(start, match.end()),
-                expected="a general category, Any, ASCII or Assigned",
+                expected="a property of ECMA-262",
+                hint="scripts are spelled `\\p{Script=Greek}`",
             )
         self.at = match.end()
-        return charset.negate(members) if negated else members
+        if self.mode == "v":
+            members = self.fold(members)
+        return charset.negate(members) if is_negated else members
 
     def _octal(self, start: int, char: str) -> int:
         following = self.text[self.at : self.at + 1]
@@ -161,13 +200,22 @@ class ClassReader:
     # -- classes
 
     def read_class(self, start: int) -> CharSet:
-        """The class whose `[` is at `start`, the cursor behind it."""
-        negated = self.text.startswith("^", self.at)
-        self.at += negated
-        members = self._operands(start) if self.mode == "v" else self._members(start)
-        return charset.negate(members) if negated else members
+        """The class whose `[` is at `start`, the cursor behind it; not under the v flag."""
+        match = _CLASS.match(self.text, start)
+        known = match and _class_alone(match.group(), self.mode, self.ignore_case)
+        if match and known is not None:
+            self.at = match.end()
+            return known
+        return self._class(start)
 
-    def _unclosed(self, start: int) -> GrammarSyntaxError:
+    def _class(self, start: int) -> CharSet:
+        is_negated = self.text.startswith("^", self.at)
+        self.at += is_negated
+        members = self.fold(self._members(start))
+        return charset.negate(members) if is_negated else members
+
+    def unclosed(self, start: int) -> GrammarSyntaxError:
+        """A class without an end."""
         return self.error("a class is not closed", start, len(self.text), "`]`")
 
     def _members(self, start: int) -> CharSet:
@@ -176,17 +224,17 @@ class ClassReader:
         while True:
             char = text[self.at : self.at + 1]
             if not char:
-                raise self._unclosed(start)
+                raise self.unclosed(start)
             if char == "]":
                 self.at += 1
                 return charset.union(ranges)
             place = self.at
-            low = self._member()
+            low = self.read_member()
             if text.startswith("-", self.at) and not text.startswith("-]", self.at):
                 self.at += 1
                 if self.at >= len(text):
-                    raise self._unclosed(start)
-                high = self._member()
+                    raise self.unclosed(start)
+                high = self.read_member()
                 self._add_range(ranges, low, high, place)
             else:
                 ranges.extend(((low, low),) if isinstance(low, int) else low)
@@ -204,90 +252,22 @@ class ClassReader:
         for item in (low, ord("-"), high):
             ranges.extend(((item, item),) if isinstance(item, int) else item)
 
-    def _member(self) -> int | CharSet:
+    def read_member(self) -> int | CharSet:
+        """One character or escape inside a class."""
         start = self.at
         self.at += 1
         if self.text[start] == "\\":
             return self.read_escape(start, in_class=True)
         return ord(self.text[start])
 
-    # -- classes of the v flag
 
-    def _operands(self, start: int, depth: int = 0) -> CharSet:
-        """The contents of a class in v mode: a union, or one kind of set operation.
-
-        A range may be an operand of a set operation, which ECMA-262 leaves out.
-        """
-        if depth > 50:
-            raise self.error("classes are nested too deeply", start, self.at)
-        members: CharSet = ()
-        operator, count = "", 0
-        while not self.text.startswith("]", self.at):
-            if self.at >= len(self.text):
-                raise self._unclosed(start)
-            sign = self.text[self.at : self.at + 2]
-            if sign in ("--", "&&"):
-                if operator not in ("", sign) or (not operator and count != 1):
-                    raise self.error("set operations are mixed", self.at, self.at + 2)
-                operator = sign
-                self.at += 2
-            elif operator:
-                raise self.error("set operations are mixed", self.at, self.at + 1, f"`{operator}`")
-            if self.at >= len(self.text):
-                raise self._unclosed(start)
-            operand = self._operand(start, depth)
-            if operator == "--":
-                members = charset.intersect(members, charset.negate(operand))
-            elif operator == "&&":
-                members = charset.intersect(members, operand)
-            else:
-                members = charset.union((*members, *operand))
-            count += 1
-        self.at += 1
-        return members
-
-    def _operand(self, start: int, depth: int) -> CharSet:
-        text, place = self.text, self.at
-        if text.startswith("[", place):
-            self.at += 1
-            negated = text.startswith("^", self.at)
-            self.at += negated
-            members = self._operands(place, depth + 1)
-            return charset.negate(members) if negated else members
-        if text.startswith("\\q{", place):
-            return self._strings(place)
-        low = self._v_member()
-        if not isinstance(low, int):
-            return low
-        if text.startswith("-", self.at) and not text.startswith("--", self.at):
-            self.at += 1
-            if self.at >= len(text):
-                raise self._unclosed(start)
-            high = self._v_member()
-            if not isinstance(high, int) or low > high:
-                raise self.error("the range is out of order", place, self.at)
-            return ((low, high),)
-        return ((low, low),)
-
-    def _v_member(self) -> int | CharSet:
-        char = self.text[self.at]
-        if char in _V_SYNTAX and char != "\\":
-            raise self.error(f"`{char}` must be escaped here", self.at, self.at + 1, f"`\\{char}`")
-        if char in _V_DOUBLE and self.text.startswith(char * 2, self.at):
-            raise self.error(f"`{char}{char}` is reserved", self.at, self.at + 2)
-        return self._member()
-
-    def _strings(self, start: int) -> CharSet:
-        end = self.text.find("}", start)
-        if end < 0:
-            raise self._unclosed(start)
-        words = self.text[start + 3 : end].split("|")
-        if any(len(word) != 1 or word == "\\" for word in words):
-            raise UnsupportedError(
-                "strings in a class are not supported",
-                code="regex-feature",
-                span=(start, end + 1),
-                hint="write them as branches of a group",
-            )
-        self.at = end + 1
-        return charset.union((ord(word), ord(word)) for word in words)
+@lru_cache(maxsize=1024)
+def _class_alone(text: str, mode: str, ignore_case: bool) -> CharSet | None:
+    """The class `text` brackets included; None if it is wrong, which its own pattern reports."""
+    reader = ClassReader(text, mode, Limits())
+    reader.at = 1
+    reader.ignore_case = ignore_case
+    try:
+        return reader._class(0)
+    except (GrammarSyntaxError, UnsupportedError):
+        return None

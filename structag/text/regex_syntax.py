@@ -2,10 +2,9 @@
 
 Where the grammars of ECMA-262 disagree, a pattern is read by the first of these under which it is
 valid: with the ``u`` flag, with the ``v`` flag, Annex B (no flag).  Everything is over code points.
-Spellings of Python and Rust that none of the three allows are taken as they are meant there:
-``(?P<n>…)`` and ``(?flags)`` at the very start.  So are ``\\A``, ``\\Z`` and ``\\z``, which
-Annex B would read as letters.  Capture groups do not matter for which strings match, so groups
-leave no trace; nor does laziness.
+To each of the three, five spellings of Python and Rust are added: ``(?P<n>…)``, ``(?flags)`` at the
+very start, ``\\A``, ``\\Z`` and ``\\z``.  Of these Annex B alone has the last three, as letters.
+Capture groups do not matter for which strings match, so groups leave no trace; nor does laziness.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from structag.errors import GrammarSyntaxError, LimitError, UnsupportedError
 from structag.limits import Limits
 from structag.text import charset
 from structag.text.charset import CharSet
-from structag.text.regex_class import ClassReader
+from structag.text.regex_sets import SetReader, StringSet
 
 MAX_COUNT = 2**31 - 1
 
@@ -57,8 +56,8 @@ class Loop(NamedTuple):
 class Assertion(NamedTuple):
     """A condition on what surrounds a place.
 
-    `kind`: ``start end line-start line-end word not-word``, or ``ahead not-ahead behind
-    not-behind`` with a `part`.
+    `kind`: ``start end line-start line-end``, or ``ahead not-ahead behind not-behind`` with a
+    `part`, or ``word not-word`` with the characters of words.
     """
 
     kind: str
@@ -70,11 +69,14 @@ EMPTY = Sequence(())
 
 _RUN = re.compile(r"[^\\^$.*+?()\[\]{}|]+")
 _COUNT = re.compile(r"\{([0-9]+)(,([0-9]*))?\}")
-_GROUP_NAME = re.compile(r"[^\W\d][\w$\u200c\u200d]*|[$_][\w$\u200c\u200d]*")
+_GROUP_NAME = re.compile(r"([^>]*)>")
+_JOINERS = re.compile("[\u200c\u200d]")
+_NAME_ESCAPE = re.compile(r"\\u(?:\{([0-9a-fA-F]{1,6})\}|([0-9a-fA-F]{4}))")
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])")
 _ANCHORS = {"A": "start", "Z": "end", "z": "end"}
 _OPENER = re.compile(r"\(\?(?:(?P<look><?[=!])|(?P<name>P?<)|)")
 _LOOK = {"=": "ahead", "!": "not-ahead", "<=": "behind", "<!": "not-behind"}
+_NAMED_BACKREFERENCE = re.compile(r"\\k<([^>]*)>")
 _BACKREFERENCE = re.compile("[1-9][0-9]*")
 
 
@@ -94,19 +96,40 @@ def parse(pattern: str, limits: Limits) -> tuple[Pattern, bool]:
     return _Parser(pattern, "b", limits).parse()
 
 
-class _Parser(ClassReader):
+class _Names(NamedTuple):
+    """Names of capture groups: in the open branch, and in the branches before it."""
+
+    branch: frozenset[str]
+    earlier: frozenset[str]
+
+
+class _Group(NamedTuple):
+    """What is set aside while a group is open."""
+
+    branches: list[Pattern]
+    parts: list[Pattern]
+    opener: str  # "(", or a kind of assertion
+    flags: tuple[bool, bool, bool]
+    start: int
+    names: _Names
+
+
+_NO_NAMES = _Names(frozenset(), frozenset())
+
+
+class _Parser(SetReader):
     """Recursive descent with an explicit stack for groups, so that depth costs no Python frames."""
 
     def __init__(self, pattern: str, mode: str, limits: Limits) -> None:
-        super().__init__(pattern, mode)
-        self.limits = limits
+        super().__init__(pattern, mode, limits)
         self.has_assertion = False
-        self.ignore_case = self.dot_all = self.multiline = False
+        self.dot_all = self.multiline = False
+        self.names = _NO_NAMES
+        self.live_names: set[str] = set()
 
     def parse(self) -> tuple[Pattern, bool]:
         self._leading_flags()
-        # One frame per open group: (branches, parts of the open branch, opener, flags, offset).
-        stack: list[tuple[list[Pattern], list[Pattern], str, tuple[bool, bool, bool], int]] = []
+        stack: list[_Group] = []
         branches: list[Pattern] = []
         parts: list[Pattern] = []
         text, end = self.text, len(self.text)
@@ -117,29 +140,32 @@ class _Parser(ClassReader):
                 continue
             char = text[self.at]
             if char == "(":
-                start, flags = self.at, (self.ignore_case, self.dot_all, self.multiline)
-                stack.append((branches, parts, self._open_group(), flags, start))
-                if len(stack) > self.limits.max_nesting:
-                    raise self._nesting_error(start)
-                branches, parts = [], []
+                if len(stack) >= self.limits.max_nesting:
+                    raise self.nesting_error("groups", self.at)
+                flags = (self.ignore_case, self.dot_all, self.multiline)
+                start, opener = self.at, self._open_group()
+                stack.append(_Group(branches, parts, opener, flags, start, self.names))
+                branches, parts, self.names = [], [], _NO_NAMES
             elif char == "|":
                 branches.append(_sequence(parts))
                 parts = []
                 self.at += 1
+                self._leave_branch()
             elif char == ")":
                 if not stack:
                     raise self.error("unmatched `)`", self.at, self.at + 1)
                 self.at += 1
                 branches.append(_sequence(parts))
                 inner = _choice(branches)
-                branches, parts, opener, flags, start = stack.pop()
+                branches, parts, opener, flags, start, outer = stack.pop()
                 self.ignore_case, self.dot_all, self.multiline = flags
-                self._close_group(parts, opener, inner, start)
+                self._leave_group(outer)
+                self._close_group(parts, opener, inner)
             else:
                 atom, quantifiable = self._atom(char)
                 parts.append(self._quantified(atom, quantifiable))
         if stack:
-            raise self.error("a group is not closed", stack[-1][4], end, "`)`")
+            raise self.error("a group is not closed", stack[-1].start, end, "`)`")
         branches.append(_sequence(parts))
         return _choice(branches), self.has_assertion
 
@@ -163,15 +189,19 @@ class _Parser(ClassReader):
 
     def _literal(self, char: str) -> Pattern:
         if self.ignore_case:
-            members = charset.fold_case(((ord(char), ord(char)),))
+            members = self.fold(((ord(char), ord(char)),))
             if members[0][0] != members[-1][1]:
                 return Chars(members)
         if "\ud800" <= char <= "\udfff":
             return Chars(((ord(char), ord(char)),))
         return Text(char)
 
-    def _set(self, members: CharSet) -> Pattern:
-        return Chars(charset.fold_case(members) if self.ignore_case else members)
+    def _string_branches(self, held: StringSet) -> Pattern:
+        """A class of the v flag: its characters, and its strings as branches."""
+        if not held.strings:
+            return Chars(held.chars)
+        words = sorted(held.strings)
+        return Choice((Chars(held.chars), *(_sequence(self._literals(word)) for word in words)))
 
     def _atom(self, char: str) -> tuple[Pattern, bool]:
         start = self.at
@@ -179,7 +209,9 @@ class _Parser(ClassReader):
         if char == ".":
             return Chars(charset.ALL if self.dot_all else charset.NOT_LINE_ENDS), True
         if char == "[":
-            return self._set(self.read_class(start)), True
+            if self.mode == "v":
+                return self._string_branches(self.read_set(start)), True
+            return Chars(self.read_class(start)), True
         if char == "\\":
             return self._escape(start)
         if char == "^":
@@ -198,18 +230,20 @@ class _Parser(ClassReader):
         following = self.text[self.at : self.at + 1]
         if following == "b" or following == "B":
             self.at += 1
-            return self._assert("word" if following == "b" else "not-word"), False
+            return self._assert("word" if following == "b" else "not-word", Chars(self.word)), False
         if following in _ANCHORS and following:
             self.at += 1
             return self._assert(_ANCHORS[following]), False
         if following and following in "123456789":
             self._check_backreference(start)
-        if following == "k" and (self.mode != "b" or self.has_group_names):
-            raise self._backreference(start, self.at + 1)
+        if following == "k" and (self.mode != "b" or self.group_names):
+            self._check_named_backreference(start)
+        if following == "p" and self.mode == "v" and (held := self.read_string_property(start)):
+            return self._string_branches(held), True
         read = self.read_escape(start)
         if isinstance(read, int):
             return self._literal(chr(read)), True
-        return self._set(read), True
+        return Chars(self.fold(read)), True
 
     def _check_backreference(self, start: int) -> None:
         match = _BACKREFERENCE.match(self.text, self.at)
@@ -218,6 +252,12 @@ class _Parser(ClassReader):
             raise self._backreference(start, match.end())
         if self.mode != "b":
             raise self.error("there is no such group", start, match.end())
+
+    def _check_named_backreference(self, start: int) -> None:
+        match = _NAMED_BACKREFERENCE.match(self.text, start)
+        if match and match.group(1) in self.group_names:
+            raise self._backreference(start, match.end())
+        raise self.error("there is no such group", start, match.end() if match else start + 2)
 
     def _backreference(self, start: int, end: int) -> UnsupportedError:
         return UnsupportedError(
@@ -318,27 +358,39 @@ class _Parser(ClassReader):
 
     def _open_named(self, start: int, name_at: int) -> str:
         match = _GROUP_NAME.match(self.text, name_at)
-        if match is None or not self.text.startswith(">", match.end()):
+        name = _NAME_ESCAPE.sub(_unescape, match.group(1)) if match else ""
+        if match is None or not _JOINERS.sub("", name.replace("$", "_")).isidentifier():
             raise self.error("a group name is not complete", start, name_at, "a name and `>`")
-        self.at = match.end() + 1
+        self.at = match.end()
+        if name in self.live_names:
+            raise self.error(f"two groups are called `{name}`", start, self.at)
+        self.live_names.add(name)
+        self.names = _Names(self.names.branch | {name}, self.names.earlier)
         return "("
 
-    def _close_group(self, parts: list[Pattern], opener: str, inner: Pattern, start: int) -> None:
+    def _leave_branch(self) -> None:
+        """After a `|`, the names of the branch may be used once more."""
+        branch, earlier = self.names
+        if branch:
+            self.live_names -= branch
+            self.names = _Names(frozenset(), earlier | branch)
+
+    def _leave_group(self, outer: _Names) -> None:
+        inside = self.names.branch | self.names.earlier
+        self.live_names |= inside
+        self.names = _Names(outer.branch | inside, outer.earlier) if inside else outer
+
+    def _close_group(self, parts: list[Pattern], opener: str, inner: Pattern) -> None:
         if opener == "(":
             parts.append(self._quantified(inner, True))
         else:
             quantifiable = self.mode == "b" and "ahead" in opener
             parts.append(self._quantified(Assertion(opener, inner), quantifiable))
 
-    def _nesting_error(self, start: int) -> LimitError:
-        return LimitError(
-            f"groups nested deeper than {self.limits.max_nesting} levels",
-            limit="nesting",
-            value=self.limits.max_nesting,
-            setting="max_nesting",
-            code="nesting-limit",
-            span=(start, start + 1),
-        )
+
+def _unescape(match: re.Match[str]) -> str:
+    code = int(match.group(1) or match.group(2), 16)
+    return chr(code) if code <= charset.TOP else "-"
 
 
 def _sequence(parts: list[Pattern]) -> Pattern:

