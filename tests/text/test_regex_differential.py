@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 
 import pytest
@@ -81,9 +82,10 @@ def test_random_patterns_agree_with_other_engines(seed: int, compiler: structag.
         except GrammarSyntaxError:
             assert answer is None, question.pattern
             continue
-        # A range as operand of a set operation is ours; and Annex B by characters allows more.
+        # A range as operand of a set operation is ours, Annex B by characters allows more, and
+        # older engines know no equal names in different branches.
         if answer is None:
-            assert _is_astral(question) or "&&" in question.pattern or "--" in question.pattern
+            assert _is_astral(question) or re.search("&&|--|<n>.*<n>", question.pattern)
             continue
         flag, expected = answer
         for text, *ours, theirs in zip(question.texts, searched, whole, expected, strict=True):
