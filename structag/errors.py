@@ -32,6 +32,7 @@ CODES: dict[str, str] = {
     "regex-feature": "The pattern uses a feature that is not supported, or that no automaton has.",
     "grammar-syntax": "The grammar text does not parse, or defines a rule twice.",
     "grammar-feature": "The grammar text is valid, but uses something that is not supported here.",
+    "notation": "The notation that a grammar is to be written in has no words for a part of it.",
     # the grammar
     "grammar-undefined": "A rule is used but never defined.",
     "grammar-empty": "The grammar derives no string at all.",

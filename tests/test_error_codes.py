@@ -40,6 +40,12 @@ def ebnf(text: str) -> Callable[[], object]:
     return lambda: compiler().compile_ebnf(text)
 
 
+def written_as_regex(text: str) -> Callable[[], object]:
+    from structag.text.grammar_text import write_grammar_text
+
+    return lambda: write_grammar_text(compiler().compile_ebnf(text).grammar, "regex")
+
+
 def grammar(make: Callable[[GrammarBuilder], int]) -> Callable[[], object]:
     def compile_it() -> object:
         builder = GrammarBuilder()
@@ -98,6 +104,7 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("regex-feature", regex(r"(a)\1")),
     ("grammar-syntax", ebnf('root ::= "a" (')),
     ("grammar-feature", ebnf('root[lazy] ::= "a"')),
+    ("notation", written_as_regex('root ::= root "a" | "b"')),
     ("grammar-undefined", ebnf("root ::= item")),
     ("grammar-undefined", grammar(lambda builder: builder.rule("item"))),
     ("grammar-empty", grammar(endless_rule)),

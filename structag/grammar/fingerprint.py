@@ -43,10 +43,12 @@ from structag.grammar.expressions import (
     children,
 )
 from structag.grammar.left_recursion import strongly_connected
+from structag.grammar.utf8 import byte_ranges
 
 MAX_WORK = 500_000  # expressions hashed over all rounds of one component
 HASH_BYTES = 16
 _UNKNOWN = bytes(HASH_BYTES)
+_ASCII = 1 << 128
 
 
 def fingerprint(grammar: Grammar) -> str:
@@ -188,6 +190,8 @@ def hash_from_children(node: Node, values: Sequence[bytes], marks: bool) -> byte
             return _digest(b"repeat", _numbers(low, high), values[child])
         case Mark(label, child):
             return _digest(b"mark", values[child], label.encode()) if marks else values[child]
+        case Bytes(members) if members < _ASCII:  # the same as characters
+            return _digest(b"chars", _numbers(*(x for pair in byte_ranges(members) for x in pair)))
         case Bytes(members):
             return _digest(b"bytes", members.to_bytes(32, "little"))
         case Chars(ranges):

@@ -106,7 +106,7 @@ def call_macro(name: str, arguments: Sequence[Argument], span: Span) -> Expressi
         if argument.name in named:
             raise _syntax(f"`{argument.name}` is given twice", argument.span, "each argument once")
         named[argument.name] = argument.value
-    return _MACROS[name](positional, named, span)
+    return MACROS[name](positional, named, span)
 
 
 def _token(arguments: Sequence[Value], named: dict[str, Value], span: Span) -> Expression:
@@ -245,7 +245,7 @@ def _token_tag_dispatch(
     return Operator(tuple(rule for _, rule in pairs), combine, span)
 
 
-_MACROS = {
+MACROS = {
     "Token": _token,
     "ExcludeToken": _exclude_token,
     "Regex": _regex,

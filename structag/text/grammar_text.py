@@ -1,4 +1,4 @@
-"""The one door for grammar texts: EBNF, GBNF or Lark → the unified grammar."""
+"""The one door for grammar texts: EBNF, GBNF or Lark → the unified grammar, and back."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from importlib import import_module
 
 from structag.errors import FormatError, StructagError
 from structag.grammar.builder import GrammarBuilder
-from structag.grammar.expressions import Ref
+from structag.grammar.expressions import Grammar, Ref
 from structag.grammar.transplant import extend
+from structag.grammar.write import Writer
 from structag.limits import Limits
 from structag.source import Source
 from structag.text.lower_rules import Lowered, lower_rules
@@ -41,11 +42,7 @@ def read_grammar_text(
         LimitError: the text is too large, or nested too deeply.
     """
     if syntax not in SYNTAXES:
-        raise FormatError(
-            f"a grammar of the kind {syntax!r}",
-            code="source-kind",
-            expected="ebnf, gbnf or lark",
-        )
+        raise _unknown(syntax, ", ".join(SYNTAXES))
     source = Source(text, name)
     limits = limits or Limits()
     parse: Callable[[Source, Limits], RuleGrammar] = getattr(
@@ -70,3 +67,30 @@ def lower_grammar_text(
     """The expression of a grammar text in `builder`; see `read_grammar_text`."""
     lowered = read_grammar_text(text, syntax, limits=limits, token_ids=token_ids)
     return extend(builder, lowered.grammar)
+
+
+def write_grammar_text(grammar: Grammar, syntax: str, *, plain_markers: bool = False) -> str:
+    """`grammar` as a text that a front end reads back to the same language.
+
+    Args:
+        grammar: the grammar to write.
+        syntax: ``ebnf``, ``gbnf`` or ``regex``.
+        plain_markers: write markers as the strings they are, which control tokens then do not
+            spell any more; without it a marker is refused.
+
+    Raises:
+        UnsupportedError: `notation`, the notation has no words for a part of the grammar.
+    """
+    from structag.text import notation
+    from structag.text.write_regex import write_regex
+
+    if syntax == "regex":
+        return write_regex(grammar, plain_markers)
+    notations = {"ebnf": notation.Ebnf, "gbnf": notation.Gbnf}
+    if syntax not in notations:
+        raise _unknown(syntax, ", ".join([*notations, "regex"]))
+    return Writer(grammar, notations[syntax](grammar, plain_markers)).write() + "\n"
+
+
+def _unknown(syntax: str, known: str) -> FormatError:
+    return FormatError(f"a notation {syntax!r}", code="source-kind", expected=f"one of {known}")
