@@ -45,3 +45,18 @@ def test_the_demo_has_the_same_tag_as_the_example() -> None:
     assert json.loads((EXAMPLES / "deepseek_v4.json").read_text(encoding="utf-8")) == json.loads(
         demo.read_text(encoding="utf-8")
     )
+
+
+def test_the_agent_format_holds(tmp_path: Path) -> None:
+    lines = run("agent_format.py", tmp_path).stdout.splitlines()
+    numbers = [int(word) for word in lines[-2].replace(",", "").split() if word.isdigit()]
+
+    assert [line.split(":")[0] for line in lines[:13]] == ["accepted"] * 5 + ["rejected"] * 8
+    assert numbers[0] == numbers[2] > 50
+
+
+def test_the_annotations_of_a_video_hold(tmp_path: Path) -> None:
+    lines = run("video_annotation.py", tmp_path).stdout.splitlines()
+
+    assert [line.split(":")[0] for line in lines[:8]] == ["accepted"] * 2 + ["rejected"] * 6
+    assert int(lines[8].split()[0]) > 50
