@@ -15,6 +15,9 @@ from structag.schema.styles.element_style import KINDS, NAME, ElementStyle
 from structag.schema.styles.names import Names
 from structag.schema.styles.raw import StoppedJson, check_constants, raw_text
 
+_FIELDS = tuple(zip(KINDS, Forms._fields, strict=False))
+"""The types and where `Forms` has them; its last field is about all of them."""
+
 
 class ElementLowering(Lowering):
     """The arguments of one schema as elements.
@@ -72,10 +75,11 @@ class ElementLowering(Lowering):
         if json is None:
             return super().forms(forms, goal)
         parts: list[Ref] = []
-        for kind, field in zip(KINDS, Forms._fields, strict=False):  # `partial` is no kind
-            part = NONE._replace(**{field: getattr(forms, field)})
-            if part == NONE:
+        for kind, field in _FIELDS:
+            facts = getattr(forms, field)
+            if not facts:
                 continue
+            part = NONE._replace(**{field: facts})
             if kind == "string":
                 parts.append(super().forms(part, goal))
             else:

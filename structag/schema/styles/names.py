@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from structag.errors import UnsupportedError
 from structag.grammar.builder import GrammarBuilder
@@ -30,11 +32,11 @@ class Names:
     ) -> None:
         self._document = document
         self._builder = builder
-        self._without = without
+        self._wrong = _wrong_characters(without)
         self._entities = str.maketrans(dict(entities or {}))
-        banned = [(ord(char), ord(char)) for char in without + "".join(entities or ())]
-        inner = builder.chars(_others([*banned, *_CONTROLS]))
-        edge = builder.chars(_others([*banned, *_CONTROLS, *_BLANKS]))
+        banned = without + "".join(entities or ())
+        inner = builder.chars(_others(banned, _CONTROLS))
+        edge = builder.chars(_others(banned, _CONTROLS + _BLANKS))
         self._free = builder.seq(
             edge, builder.optional(builder.seq(builder.repeat(inner, 0), edge))
         )
@@ -45,11 +47,12 @@ class Names:
         Raises:
             UnsupportedError: `schema-keyword`, it cannot be written in this style.
         """
-        is_edged = name == "" or name != name.strip()
-        wrong = next((c for c in name if c in self._without or _is_control(c)), None)
-        if is_edged or wrong is not None:
-            reason = "begins or ends with whitespace" if wrong is None else f"holds {wrong!r}"
-            raise refused(self._document, name, goal, "is empty" if name == "" else reason)
+        wrong = self._wrong.search(name)
+        if wrong is not None:
+            raise refused(self._document, name, goal, f"holds {wrong[0]!r}")
+        if name == "" or name != name.strip():
+            reason = "begins or ends with whitespace" if name else "is empty"
+            raise refused(self._document, name, goal, reason)
         return name.translate(self._entities)
 
     def free(self, keys: Ref) -> Ref:
@@ -73,16 +76,19 @@ def refused(document: Document, name: str, goal: Goal, reason: str) -> Unsupport
     )
 
 
-def _is_control(char: str) -> bool:
-    return any(low <= ord(char) <= high for low, high in _CONTROLS)
+@lru_cache
+def _wrong_characters(without: str) -> re.Pattern[str]:
+    """Matches one character of `without`, or a control character."""
+    return re.compile(f"[{re.escape(without)}\\x00-\\x1f\\x7f]")
 
 
-def _others(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The code points outside `ranges`."""
+@lru_cache
+def _others(chars: str, ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """The code points that are neither in `chars` nor in `ranges`."""
     found: list[tuple[int, int]] = []
     start = 0
-    for low, high in sorted(ranges):
+    for low, high in sorted([*ranges, *((ord(char), ord(char)) for char in chars)]):
         if low > start:
             found.append((start, low - 1))
         start = max(start, high + 1)
-    return [*found, (start, MAX_CODE_POINT)]
+    return (*found, (start, MAX_CODE_POINT))
