@@ -21,6 +21,8 @@ from structag.schema.expand import Expander
 from structag.schema.facts import ObjectFacts
 from structag.schema.lower import lower_schema
 from structag.schema.options import SchemaOptions
+from structag.schema.styles.check import check_style
+from structag.schema.styles.element_style import ElementStyle
 from structag.schema.styles.elements import ElementLowering
 from structag.schema.styles.gemma import QUOTE_MARKS, GemmaLowering
 from structag.schema.styles.known import ELEMENT_STYLES
@@ -48,7 +50,7 @@ class ArgumentLowering(Protocol):
 
 def lower_arguments(
     schema: dict[str, Any] | bool,
-    style: str,
+    style: str | ElementStyle,
     builder: GrammarBuilder,
     options: SchemaOptions | None = None,
     *,
@@ -57,14 +59,18 @@ def lower_arguments(
 ) -> Ref:
     """The argument texts of a tool whose parameters `schema` describes.
 
+    `style` is one of `STYLES`, or an element style of the caller's own.
+
     Raises:
-        FormatError: `tag-value`, an unknown style.
+        FormatError: `tag-value`, an unknown style, or one whose texts cannot be told apart.
         SchemaError: `schema-unsatisfiable`, no object satisfies the schema; else as `lower_schema`.
         UnsupportedError: `schema-keyword`, the style cannot write a name or a constant.
     """
     if style == "json":
         return lower_schema(schema, builder, options, pointer=pointer, limits=limits)
-    if style not in STYLES:
+    if isinstance(style, ElementStyle):
+        check_style(style, pointer)
+    elif style not in STYLES:
         raise FormatError(
             f"the argument style `{style[:60]}` is not known",
             code="tag-value",
@@ -97,12 +103,14 @@ def lower_arguments(
 
 
 def _lowering(
-    style: str,
+    style: str | ElementStyle,
     document: Document,
     builder: GrammarBuilder,
     options: SchemaOptions,
     limits: Limits,
 ) -> ArgumentLowering:
+    if isinstance(style, ElementStyle):
+        return ElementLowering(document, builder, options, limits, style)
     if style in ELEMENT_STYLES:
         return ElementLowering(document, builder, options, limits, ELEMENT_STYLES[style])
     if style in NOTATIONS:

@@ -8,11 +8,12 @@ from structag import CompiledGrammar, Compiler, Matcher, Vocabulary
 from structag.grammar.builder import GrammarBuilder
 from structag.schema.arguments import lower_arguments
 from structag.schema.options import SchemaOptions
+from structag.schema.styles.element_style import ElementStyle
 
 COMPILER = Compiler(Vocabulary.byte_level())
 
 
-def compiled(schema: Any, style: str, **options: Any) -> CompiledGrammar:
+def compiled(schema: Any, style: str | ElementStyle, **options: Any) -> CompiledGrammar:
     """The grammar of the arguments that `schema` describes."""
     builder = GrammarBuilder()
     ref = lower_arguments(schema, style, builder, SchemaOptions(**options))
