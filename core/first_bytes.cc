@@ -24,7 +24,11 @@ const CodecBytes& AtRest(Codec codec) {
     }
     return bytes;
   };
-  static const std::array<CodecBytes, 2> table{find(Codec::kJson), find(Codec::kXml)};
+  static const std::array<CodecBytes, kCodecCount> table = [&] {
+    std::array<CodecBytes, kCodecCount> all;
+    for (std::uint32_t i = 0; i < kCodecCount; ++i) all[i] = find(Codec{i});
+    return all;
+  }();
   return table[static_cast<std::size_t>(codec)];
 }
 
