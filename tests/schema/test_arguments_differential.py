@@ -7,12 +7,13 @@ import random
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 from support.argument_texts import read, write
 from support.arguments import accepts, compiled
 from support.random_schemas import NAMES, PATTERNS, random_schema, random_value
 
-from structag import CompiledGrammar
+from structag import CompiledGrammar, Matcher, allocate_token_bitmask
 from structag.errors import StructagError, UnsupportedError
 from structag.schema.arguments import STYLES
 
@@ -170,3 +171,68 @@ def test_types_tell_how_to_read_an_unmarked_text(style: str) -> None:
 
     assert good > 150
     assert bad > 150
+
+
+def bounded_schema(rng: random.Random, depth: int = 2) -> Any:
+    """A schema of values that a random walk comes to the end of."""
+    kind = rng.randrange(6 if depth else 4)
+    if kind == 0:
+        return {"enum": [random_value(rng, 0) for _ in range(3)]}
+    if kind == 1:
+        text = {"type": rng.choice(["string", ["string", "null"], ["boolean", "string"]])}
+        return text | {"maxLength": rng.randrange(1, 4), "pattern": rng.choice(["", "a", "^[^b]"])}
+    if kind == 2:
+        return {"type": "integer", "minimum": rng.randrange(-20, 5), "maximum": 120}
+    if kind == 3:
+        return {"anyOf": [bounded_schema(rng, 0), bounded_schema(rng, 0)]}
+    if kind == 4:
+        return {"type": "array", "items": bounded_schema(rng, depth - 1), "maxItems": 2}
+    names = rng.sample(NAMES, rng.randrange(1, 4))
+    return {
+        "type": "object",
+        "properties": {name: bounded_schema(rng, depth - 1) for name in names},
+        "required": rng.sample(names, rng.randrange(len(names) + 1)),
+        "additionalProperties": False,
+    }
+
+
+def walk(rng: random.Random, grammar: CompiledGrammar) -> str | None:
+    """A random text of the grammar, one byte after the other; None if it grows too long."""
+    matcher = Matcher(grammar)
+    bitmask = allocate_token_bitmask(1, grammar.vocabulary.size)
+    output = bytearray()
+    for _ in range(1500):
+        if matcher.is_completed() and rng.random() < 0.3:
+            return output.decode("utf-8")
+        matcher.fill_next_token_bitmask(bitmask)
+        bits = np.unpackbits(bitmask.view(np.uint8), bitorder="little")[:256]
+        allowed = np.flatnonzero(bits)
+        if allowed.size == 0:
+            return output.decode("utf-8")
+        closing = [byte for byte in b"<]\"'" if bits[byte]]
+        byte = rng.choice(closing if closing and rng.random() < 0.4 else allowed.tolist())
+        assert matcher.accept_token(byte)
+        output.append(byte)
+    return None
+
+
+@pytest.mark.parametrize("style", TRIED)
+def test_generated_arguments_are_valid(style: str) -> None:
+    rng = random.Random(style)
+    finished = 0
+    for _ in range(40):
+        schema = bounded_schema(rng)
+        while schema.get("type") != "object":
+            schema = bounded_schema(rng)
+        grammar = grammar_of(schema, style)
+        if grammar is None:
+            continue
+        validator = jsonschema.Draft202012Validator(schema)
+        for _ in range(4):
+            text = walk(rng, grammar)
+            if text is not None:
+                finished += 1
+                readings = read(style, text)
+                assert any(map(validator.is_valid, readings)), (json.dumps(schema), text)
+
+    assert finished > 60
