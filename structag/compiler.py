@@ -126,13 +126,10 @@ class Compiler:
             GrammarError: `grammar-empty`, no output can match.
             LimitError: a limit was reached.
         """
-        from structag.tags.lower import lower_format
-        from structag.tags.parse import parse_format
+        from structag.tags.lower import lower_document
 
         key = _key("tag", tag, {})
-        return self._compile(
-            key, lambda b: lower_format(parse_format(tag, self.limits), b, self.limits)
-        )
+        return self._compile(key, lambda b: lower_document(tag, b, self.vocabulary, self.limits))
 
     def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:
         """Compile a JSON Schema: JSON text, Python value, bool, pydantic model or TypeAdapter.
@@ -287,7 +284,8 @@ class Compiler:
             held -= sum(map(len, key)) + oldest.memory_bytes
 
     def _build(self, grammar: Grammar, notes: Sequence[object] = ()) -> CompiledGrammar:
-        bound = bind_vocabulary(grammar, self.vocabulary.control_tokens)
+        vocabulary = self.vocabulary
+        bound = bind_vocabulary(grammar, vocabulary.control_tokens, vocabulary.added_tokens)
         program, text = pack_grammar(simplify_grammar(bound))
         native = make_engine(
             self.vocabulary.native,

@@ -22,6 +22,7 @@ CODES: dict[str, str] = {
     "trigger-mismatch": "A tag's `begin` starts with no trigger, or with several.",
     "exclude-conflict": "An excluded text occurs inside a begin marker or trigger.",
     "no-way-out": "Free text has no end marker although something must follow it.",
+    "token-unknown": "A format names a token that the vocabulary does not have.",
     # JSON Schema
     "schema-value": "A keyword of a schema has a value that the standard does not allow.",
     "schema-reference": "A `$ref` does not resolve, or only refers to itself.",

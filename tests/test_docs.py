@@ -8,12 +8,17 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 structag = pytest.importorskip("structag")
+
+from structag.tags.model import FORMATS  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[1]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -23,7 +28,11 @@ class Shown(NamedTuple):
     """A format in a document, with the outputs shown under it."""
 
     format: Any
-    outputs: list[tuple[str, str]]
+    outputs: list[tuple[str, str, str]]
+
+
+SPECIAL = dict(enumerate(("<|stop|>", "<|call|>", "<|end|>", "<|image|>"), 256))
+USER_DEFINED = {260: "</g>"}
 
 
 def blocks(name: str) -> list[tuple[str, str]]:
@@ -36,33 +45,59 @@ def shown_formats() -> list[Shown]:
     for language, body in texts:
         if language == "json":
             found.append(Shown(json.loads(body), []))
-        elif language == "text":
+        elif language in ("text", "tokens"):
             lines = [line.partition(" ")[::2] for line in body.splitlines()]
-            found[-1].outputs.extend((word, text.replace("\\n", "\n")) for word, text in lines)
+            for word, text in lines:
+                found[-1].outputs.append((language, word, text.replace("\\n", "\n")))
     return found
 
 
 def document(format: Any) -> Any:
-    if format["type"] == "structural_tag":
-        return format
-    return {"type": "structural_tag", "format": format}
+    is_format = format["type"] in FORMATS and "schema" not in format.get("json_schema", {})
+    return {"type": "structural_tag", "format": format} if is_format else format
+
+
+@cache
+def compiler(language: str) -> Any:
+    if language == "text":
+        return structag.Compiler(structag.Vocabulary.byte_level())
+    vocabulary = structag.Vocabulary.from_token_bytes(
+        [bytes([byte]) for byte in range(256)],
+        special=SPECIAL,
+        user_defined=USER_DEFINED,
+        stop_token_ids=256,
+    )
+    return structag.Compiler(vocabulary)
+
+
+def tokenize(text: str) -> Iterator[int]:
+    """The added tokens of the examples, and single bytes for everything else."""
+    ids = {content: token for token, content in {**SPECIAL, **USER_DEFINED}.items()}
+    for piece in re.split("(" + "|".join(map(re.escape, ids)) + ")", text):
+        yield from [ids[piece]] if piece in ids else piece.encode()
+
+
+def accepts(language: str, format: Any, text: str) -> bool:
+    matcher = structag.Matcher(compiler(language).compile_structural_tag(document(format)))
+    if language == "text":
+        return matcher.accept_string(text) and matcher.is_completed()
+    return all(map(matcher.accept_token, tokenize(text))) and matcher.is_completed()
 
 
 @pytest.mark.parametrize("shown", shown_formats(), ids=lambda shown: shown.format["type"])
 def test_outputs_in_the_language_reference(shown: Shown) -> None:
-    compiler = structag.Compiler(structag.Vocabulary.byte_level())
-    grammar = compiler.compile_structural_tag(document(shown.format))
-    for word, text in shown.outputs:
-        matcher = structag.Matcher(grammar)
-        accepted = matcher.accept_string(text) and matcher.is_completed()
+    assert {word for _, word, _ in shown.outputs} <= {"accept", "reject"}
+    for language, word, text in shown.outputs:
+        assert accepts(language, shown.format, text) == (word == "accept"), text
 
-        assert word in ("accept", "reject")
-        assert accepted == (word == "accept"), text
+
+def test_every_example_is_shown_accepting_and_rejecting() -> None:
+    shown = [s for s in shown_formats() if s.format["type"] != "structural_tag"]
+
+    assert [s.format for s in shown if len({word for _, word, _ in s.outputs}) < 2] == []
 
 
 def test_the_language_reference_has_every_format() -> None:
-    from structag.tags.model import FORMATS
-
     text = (ROOT / "docs/structural-tag.md").read_text(encoding="utf-8")
     headings = {word for line in re.findall(r"^### (.*)$", text, re.M) for word in line.split(", ")}
 

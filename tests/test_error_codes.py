@@ -96,6 +96,8 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("trigger-mismatch", tag(triggered(["<a>"], "<b>"))),
     ("exclude-conflict", tag(triggered(["<tool>"], "<tool>", excludes=["<"]))),
     ("no-way-out", tag({"type": "sequence", "elements": [TEXT, TEXT]})),
+    ("token-unknown", tag({"type": "token", "token": "<tool>"})),
+    ("token-unknown", tag({"type": "exclude_token", "exclude_tokens": [257]})),
     ("schema-value", schema({"minLength": -1})),
     ("schema-reference", schema({"$ref": "#/$defs/none"})),
     ("schema-unsatisfiable", schema({"type": "string", "enum": [1]})),

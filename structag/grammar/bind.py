@@ -1,13 +1,15 @@
-"""Resolves the markers of a grammar against the control tokens of one vocabulary.
+"""Resolves the markers of a grammar against the added tokens of one vocabulary.
 
 A marker literal (`Literal.marker`) and a trigger of a `Scan` may be spelled with control tokens:
-where the content of such a token occurs in it, the token's id can stand for those bytes.  Here that
-becomes plain grammar.  A marker turns into a right-linear expression over its positions, as long as
-the marker has bytes however the contents overlap; a trigger gets, besides the scan over bytes, one
-alternative per token it can have first:
+where the content of such a token occurs in it, the token's id can stand for those bytes.  Where the
+content of one of `Grammar.marker_tokens` occurs, that token's id must stand for it, if there is
+such a token.  Here that becomes plain grammar.  A marker turns into a right-linear expression over
+its positions, as long as the marker has bytes however the contents overlap; a trigger gets, besides
+the scan over bytes, one alternative per token it can have first:
 
     text that may stand before · bytes before the token · the token · spellings of the rest · case
 
+A token may also begin inside a trigger and end beyond it, in the marker that the case begins with.
 An exclude needs no such form: a control token is never text.  Inside a regular operand (`And`,
 `Not`, `Encoded`, `Erase`) a marker is only its bytes, as a token is no text.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from structag.grammar.expressions import (
@@ -27,6 +30,7 @@ from structag.grammar.expressions import (
     Erase,
     Grammar,
     Literal,
+    Mark,
     Node,
     NoOccurrence,
     Not,
@@ -42,49 +46,100 @@ from structag.grammar.expressions import (
 _OPERATORS = (And, Not, Encoded, Erase, Transparent)
 
 
-def bind_vocabulary(grammar: Grammar, control_tokens: Mapping[str, int]) -> Grammar:
-    """`grammar` with every marker spelled out; `control_tokens` are ids by content.
+def bind_vocabulary(
+    grammar: Grammar,
+    control_tokens: Mapping[str, int],
+    added_tokens: Mapping[str, int] | None = None,
+) -> Grammar:
+    """`grammar` with every marker spelled out; both mappings are ids by content.
 
-    The same object if no marker or trigger contains the content of a control token.  The mapping
-    must not change afterwards: what is looked up in it is kept.
+    `added_tokens`, all of the vocabulary's, are where `Grammar.marker_tokens` are looked for.  The
+    same object if no marker or trigger contains the content of a control token.  The mappings must
+    not change afterwards: what is looked up in them is kept.
     """
-    finder = _finder(control_tokens)
+    known = control_tokens if added_tokens is None else added_tokens
+    required = frozenset(name for name in grammar.marker_tokens if name in known)
+    finder = _finder(control_tokens, {name: known[name] for name in required})
     if finder.pattern is None:
         return grammar
-    if not any(map(finder.pattern.search, grammar.native.markers)):
+    search, find_across = finder.pattern.search, finder.find_across
+    if not any(search(marker) or find_across(marker) for marker in grammar.native.markers):
         return grammar
     return _Binder(grammar, finder).bind()
 
 
 class Occurrence(NamedTuple):
-    """Token `token` can stand for the bytes from `start` to `end` of a marker."""
+    """Token `token` can stand for the bytes from `start` to `end` of a marker, or must."""
 
     start: int
     end: int
     token: int
+    required: bool
+
+
+class Crossing(NamedTuple):
+    """Token `token` spells a trigger from `start` on, and then the bytes `rest`."""
+
+    start: int
+    rest: bytes
+    token: int
+    required: bool
 
 
 class _Finder:
-    """Finds the contents of control tokens in markers."""
+    """Finds the contents of control tokens and of required tokens in markers."""
 
-    def __init__(self, control_tokens: Mapping[str, int]) -> None:
+    def __init__(self, control_tokens: Mapping[str, int], required: Mapping[str, int]) -> None:
         self.tokens = control_tokens
         self.count = len(control_tokens)
         self._ids = {text.encode(): token for text, token in control_tokens.items() if text}
+        self._required = {text.encode() for text in required if text}
+        self._ids |= {text.encode(): token for text, token in required.items() if text}
         self._prefixes: dict[bytes, list[bytes]] = {}  # the contents that a content begins with
-        self.pattern: re.Pattern[bytes] | None = None
-        if self._ids:
-            longest_first = sorted(self._ids, key=len, reverse=True)
-            self.pattern = re.compile(b"(?=(%s))" % b"|".join(map(re.escape, longest_first)))
+        self.pattern = _any_of(self._ids)
+        self._required_pattern = _any_of(self._required)
 
     def find(self, data: bytes) -> list[Occurrence]:
-        """Every occurrence in `data`, overlapping ones too, by start."""
+        """Every occurrence in `data`, overlapping ones too, by start; none over a required one."""
+        if self.pattern is None:
+            return []
+        needed = self._find_required(data)
+        found = list(needed)
+        for match in self.pattern.finditer(data):
+            start = match.start()
+            for content in self._contents_in(match[1]):
+                end = start + len(content)
+                if all(end <= other.start or other.end <= start for other in needed):
+                    found.append(Occurrence(start, end, self._ids[content], False))
+        return sorted(found)
+
+    def find_across(self, trigger: bytes) -> list[Crossing]:
+        """The tokens that begin inside `trigger` and end beyond it."""
+        found = []
+        for start in range(len(trigger)):
+            rest = trigger[start:]
+            for content in self._longer.get(rest, ()):
+                required = content in self._required
+                found.append(Crossing(start, content[len(rest) :], self._ids[content], required))
+        return found
+
+    @cached_property
+    def _longer(self) -> dict[bytes, list[bytes]]:
+        """The contents that go on after a prefix, by prefix."""
+        found: dict[bytes, list[bytes]] = {}
+        for content in sorted(self._ids):
+            for length in range(1, len(content)):
+                found.setdefault(content[:length], []).append(content)
+        return found
+
+    def _find_required(self, data: bytes) -> list[Occurrence]:
+        """The places where a token is required: from the left, the longest, none over another."""
         found: list[Occurrence] = []
-        if self.pattern is not None:
-            for match in self.pattern.finditer(data):
-                start = match.start()
-                for content in self._contents_in(match[1]):
-                    found.append(Occurrence(start, start + len(content), self._ids[content]))
+        if self._required_pattern is not None:
+            for match in self._required_pattern.finditer(data):
+                start, end = match.start(), match.start() + len(match[1])
+                if not found or found[-1].end <= start:
+                    found.append(Occurrence(start, end, self._ids[match[1]], True))
         return found
 
     def _contents_in(self, longest: bytes) -> list[bytes]:
@@ -94,16 +149,25 @@ class _Finder:
         return self._prefixes[longest]
 
 
-_finders: dict[int, _Finder] = {}
+def _any_of(contents: Iterable[bytes]) -> re.Pattern[bytes] | None:
+    """A pattern that finds the longest of `contents` at each place, overlapping ones too."""
+    longest_first = sorted(contents, key=len, reverse=True)
+    if not longest_first:
+        return None
+    return re.compile(b"(?=(%s))" % b"|".join(map(re.escape, longest_first)))
 
 
-def _finder(control_tokens: Mapping[str, int]) -> _Finder:
+_finders: dict[tuple[int, tuple[str, ...]], _Finder] = {}
+
+
+def _finder(control_tokens: Mapping[str, int], required: Mapping[str, int]) -> _Finder:
     """The finder of a mapping, known by identity; it keeps the mapping alive."""
-    finder = _finders.get(id(control_tokens))
+    key = (id(control_tokens), tuple(sorted(required)))
+    finder = _finders.get(key)
     if finder is None or finder.tokens is not control_tokens or finder.count != len(control_tokens):
         if len(_finders) >= 16:
             _finders.clear()
-        finder = _finders[id(control_tokens)] = _Finder(control_tokens)
+        finder = _finders[key] = _Finder(control_tokens, required)
     return finder
 
 
@@ -158,18 +222,64 @@ class _Binder:
         return self._spellings(node.data, occurrences)[0]
 
     def _scan(self, node: Scan) -> Ref:
-        cases = tuple((trigger, self.places[ref]) for trigger, ref in node.cases)
-        options = [self._add(Scan(cases, node.excludes))]
-        for trigger, ref in cases:
-            occurrences = self.finder.find(trigger)
-            if not occurrences or _is_unreachable(trigger, node):
-                continue
-            tails = self._spellings(trigger, occurrences)
-            for start, end, token in occurrences:
-                before = self._text_before(trigger, start, node)
-                this = self._add(Tokens((token,), False))
-                options.append(self._seq([before, this, tails[end], ref]))
-        return self._alt(options)
+        cases: list[tuple[bytes, Ref]] = []
+        options: list[Ref] = []
+        for trigger, original in node.cases:
+            ref = self.places[original]
+            if not _is_unreachable(trigger, node):
+                for across in self.finder.find_across(trigger):
+                    rest, others = self._split(original, across.rest)
+                    if rest is not None:
+                        before = self._text_before(trigger, across.start, node)
+                        token = self._add(Tokens((across.token,), False))
+                        options.append(self._seq([before, token, rest]))
+                        if across.required:
+                            ref = self._empty() if others is None else others
+                occurrences = self.finder.find(trigger)
+                tails = self._spellings(trigger, occurrences) if occurrences else {}
+                needed = min((o.start for o in occurrences if o.required), default=len(trigger))
+                for start, end, token_id, _ in occurrences:
+                    if start <= needed:
+                        before = self._text_before(trigger, start, node)
+                        token = self._add(Tokens((token_id,), False))
+                        options.append(self._seq([before, token, tails[end], ref]))
+                if needed < len(trigger):
+                    ref = self._empty()
+            cases.append((trigger, ref))
+        return self._alt([self._add(Scan(tuple(cases), node.excludes)), *options])
+
+    def _split(self, ref: Ref, start: bytes, depth: int = 8) -> tuple[Ref | None, Ref | None]:
+        """What is left of `ref` where its first marker begins with `start`; the other cases.
+
+        `ref` is of the grammar that is copied, the results are of the copy.  Markers deeper inside
+        count among the others.
+        """
+        node = self.grammar.nodes[ref]
+        if isinstance(node, Literal) and node.marker and node.data.startswith(start):
+            data = node.data[len(start) :]
+            tails = self._spellings(data, self.finder.find(data))
+            return tails[0], None
+        if depth == 0 or not isinstance(node, Mark | Alt | Seq):
+            return None, self.places[ref]
+        if isinstance(node, Mark):
+            halves = self._split(node.child, start, depth - 1)
+            wrapped = (
+                None if half is None else self._add(Mark(node.label, half)) for half in halves
+            )
+            return next(wrapped), next(wrapped)
+        if isinstance(node, Seq):
+            rest = [self.places[part] for part in node.parts[1:]]
+            halves = self._split(node.parts[0], start, depth - 1)
+            joined = (None if half is None else self._seq([half, *rest]) for half in halves)
+            return next(joined), next(joined)
+        pairs = [self._split(part, start, depth - 1) for part in node.parts]
+        left, right = (
+            [half for half in side if half is not None] for side in zip(*pairs, strict=True)
+        )
+        return self._alt(left) if left else None, self._alt(right) if right else None
+
+    def _empty(self) -> Ref:
+        return self._add(Empty())
 
     def _text_before(self, trigger: bytes, start: int, node: Scan) -> Ref:
         """The texts before a token at `start` of `trigger`, with the trigger's bytes up to there.
@@ -202,14 +312,16 @@ class _Binder:
             by_start.setdefault(occurrence.start, []).append(occurrence)
         tails = {len(data): self._add(Epsilon())}
         run_end = len(data)  # the nearest start of a token after the position
-        stops = {0, *by_start, *(end for found in by_start.values() for _, end, _ in found)}
+        stops = {0, *by_start, *(o.end for found in by_start.values() for o in found)}
         for position in sorted(stops - {len(data)}, reverse=True):
             literal = self._add(Literal(data[position:run_end], False))
             tails[position] = self._seq([literal, tails[run_end]])
             if position in by_start:
-                options = [tails[position]]
-                for _, end, token in by_start[position]:
-                    options.append(self._seq([self._add(Tokens((token,), False)), tails[end]]))
+                found = by_start[position]
+                options = [] if any(o.required for o in found) else [tails[position]]
+                for occurrence in found:
+                    token = self._add(Tokens((occurrence.token,), False))
+                    options.append(self._seq([token, tails[occurrence.end]]))
                 run_end = position
                 tails[position] = self._alt(options)
         return tails

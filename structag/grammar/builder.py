@@ -19,10 +19,13 @@ from structag.errors import GrammarError
 from structag.grammar.expressions import (
     MAX_CODE_POINT,
     UNICODE_SCALARS,
+    Alt,
+    And,
     Assertion,
     Budget,
     Bytes,
     Chars,
+    Epsilon,
     Erase,
     Grammar,
     Mark,
@@ -31,6 +34,7 @@ from structag.grammar.expressions import (
     Ref,
     Repeat,
     Scan,
+    Seq,
     Tally,
     Tokens,
     Transparent,
@@ -72,6 +76,8 @@ class GrammarBuilder(GrammarTable):
         super().__init__()
         self.notes: list[object] = []
         """What front ends have to say about their sources."""
+        self.marker_tokens: set[str] = set()
+        """See `Grammar.marker_tokens`."""
 
     def tokens(self, ids: Iterable[int], *, negated: bool = False) -> Ref:
         """One whole token by id; `negated`: any other usable token."""
@@ -183,7 +189,7 @@ class GrammarBuilder(GrammarTable):
                 code="grammar-undefined",
                 hint=f"add a definition of `{name}`",
             )
-        return Grammar.from_native(self.snapshot(root))
+        return Grammar.from_native(self.snapshot(root), tuple(sorted(self.marker_tokens)))
 
     def _require_regular(self, refs: Iterable[Ref], operator: str) -> None:
         for ref in refs:
@@ -204,16 +210,28 @@ class GrammarBuilder(GrammarTable):
                 )
 
     def _can_close_anywhere(self, ref: Ref) -> bool:
-        node = self.node(ref)
-        while isinstance(node, Mark):
-            node = self.node(node.child)
-        if isinstance(node, NoOccurrence) or node == Not(self.empty):
-            return True
-        return (
-            isinstance(node, Repeat)
-            and node.min == 0
-            and isinstance(self.node(node.child), Bytes | Chars | Tokens)
-        )
+        """Whether what `ref` derives may be cut off after every character or token."""
+        pending = [ref]
+        while pending:
+            ref = pending.pop()
+            match self.node(ref):
+                case NoOccurrence() | Epsilon():
+                    pass
+                case Not(child) if child == self.empty:
+                    pass
+                case Repeat(child, 0, _):  # the first step of a round may be left out
+                    node = self.node(child)
+                    first, *rest = node.parts if isinstance(node, Seq) else (child,)
+                    if not isinstance(self.node(first), Bytes | Chars | Tokens):
+                        rest = [child]
+                    pending.extend(rest)
+                case Mark(_, child):
+                    pending.append(child)
+                case Seq(parts) | And(parts) | Alt(parts):
+                    pending.extend(parts)
+                case _:
+                    return False
+        return True
 
 
 def normalize_ranges(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -177,9 +177,9 @@ class Tokens(NamedTuple):
 class Budget(NamedTuple):
     """`child`, of which at most `max_tokens` tokens begin inside.
 
-    A token counts if its first symbol lies in the region.  Only the operands that can end after
-    every character or token are allowed: `NoOccurrence`, and `Repeat` from 0 of one character or
-    token.  Input given as text instead of tokens counts nothing.
+    A token counts if its first symbol lies in the region.  Only operands that can end after every
+    character or token are allowed: `NoOccurrence`, `Repeat` from 0 of one character or token, and
+    what is made of these.  Input given as text instead of tokens counts nothing.
     """
 
     child: Ref
@@ -239,25 +239,33 @@ class Grammar:
         root: the start expression.
         native: the core's form, which `structag.grammar.pack` and `simplify` work on.  A grammar
             from a builder has only that; ``nodes`` and ``rules`` are made when asked for.
+        marker_tokens: contents of tokens that markers must be spelled with: where one of them
+            occurs in a marker and the vocabulary has the token, its bytes will not do.
     """
 
-    __slots__ = ("_native", "_nodes", "_rules", "root")
+    __slots__ = ("_native", "_nodes", "_rules", "marker_tokens", "root")
 
     def __init__(
-        self, nodes: tuple[Node, ...], rules: tuple[tuple[str, Ref], ...], root: Ref
+        self,
+        nodes: tuple[Node, ...],
+        rules: tuple[tuple[str, Ref], ...],
+        root: Ref,
+        marker_tokens: tuple[str, ...] = (),
     ) -> None:
         self._nodes: tuple[Node, ...] | None = nodes
         self._rules: tuple[tuple[str, Ref], ...] | None = rules
         self._native: NativeGrammar | None = None
         self.root: Ref = root
+        self.marker_tokens = marker_tokens
 
     @classmethod
-    def from_native(cls, native: NativeGrammar) -> Grammar:
+    def from_native(cls, native: NativeGrammar, marker_tokens: tuple[str, ...] = ()) -> Grammar:
         """The grammar that a builder's table holds."""
         grammar = cls.__new__(cls)
         grammar._nodes = grammar._rules = None
         grammar._native = native
         grammar.root = native.root
+        grammar.marker_tokens = marker_tokens
         return grammar
 
     @property

@@ -53,7 +53,12 @@ _ASCII = 1 << 128
 
 def fingerprint(grammar: Grammar) -> str:
     """The hash of the language's structure, marks left out, in hexadecimal."""
-    return structural_hash(grammar)[grammar.root].hex()
+    value = structural_hash(grammar)[grammar.root]
+    if grammar.marker_tokens:
+        value = blake2b(
+            value + "\0".join(grammar.marker_tokens).encode(), digest_size=HASH_BYTES
+        ).digest()
+    return value.hex()
 
 
 def structural_hash(grammar: Grammar, marks: bool = False) -> list[bytes]:

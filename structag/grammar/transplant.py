@@ -38,6 +38,7 @@ from structag.grammar.expressions import (
 
 def extend(builder: GrammarBuilder, grammar: Grammar) -> Ref:
     """Copy `grammar` into `builder`; the `Ref` of its root there."""
+    builder.marker_tokens.update(grammar.marker_tokens)
     return builder.extend(grammar.native)
 
 

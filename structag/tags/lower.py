@@ -1,25 +1,30 @@
 """Lowers a structural tag to the unified grammar: the meaning of each format.
 
-Free text is text in which no exclude and none of the ends that may follow occurs; the end comes
-after it as a literal, so only the text itself is searched.  Markers (begin, end, trigger,
-const_string) are literals that control tokens may spell.  Every format is marked with its JSON
-pointer.  Patterns and schemas are lowered by `structag.text.regex` and `structag.schema`.
+Markers (begin, end, trigger, separator, const_string) are literals that control tokens may spell,
+or tokens.  `structag.tags.regions` makes free text and runs of tokens, `structag.tags.dispatch`
+what comes again and again.  Every format is marked with its JSON pointer.  Patterns, grammars and
+schemas are lowered by `structag.text` and `structag.schema`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from structag.errors import StructagError
+from structag.errors import FormatError, StructagError
 from structag.grammar.builder import GrammarBuilder
-from structag.grammar.expressions import Ref
+from structag.grammar.expressions import Alt, Budget, Mark, Ref, Repeat, Seq
 from structag.limits import Limits
 from structag.tags.check import check_format
-from structag.tags.following import END_OF_OUTPUT, Following, Part, has_free_text, is_open, parts
+from structag.tags.dispatch import Case, lower_dispatch, lower_separated
+from structag.tags.following import END_OF_OUTPUT, Part, is_open, is_unbounded, parts
 from structag.tags.model import (
     AnyTextFormat,
+    AnyTokensFormat,
     ConstStringFormat,
-    Format,
+    DispatchFormat,
+    ExcludeTokenFormat,
+    GrammarFormat,
     JSONSchemaFormat,
     OptionalFormat,
     OrFormat,
@@ -30,145 +35,304 @@ from structag.tags.model import (
     StarFormat,
     StructuralTag,
     TagFormat,
+    TagsWithSeparatorFormat,
+    TokenDispatchFormat,
+    TokenFormat,
+    TokenTriggeredTagsFormat,
     TriggeredTagsFormat,
 )
+from structag.tags.parse import TagSource, parse_document
+from structag.tags.regions import Regions
 from structag.tags.text_set import TextSet
+from structag.tags.tokens import TokenNames, TokenTable
 from structag.tags.walk import Walk, join_pointer, run_walk
 
 
-def lower_format(tag: StructuralTag, builder: GrammarBuilder, limits: Limits | None = None) -> Ref:
-    """The expression of `tag` in `builder`.  Checks the tag first.
+def lower_document(
+    source: TagSource,
+    builder: GrammarBuilder,
+    vocabulary: TokenTable,
+    limits: Limits | None = None,
+) -> Ref:
+    """The expression of the structural tag that `source` describes; the verbs one after the other.
+
+    Raises:
+        StructagError: see `parse_format` and `lower_format`; pointers are into `source`.
+    """
+    tag, shape = parse_document(source, limits)
+    try:
+        return lower_format(tag, builder, vocabulary, limits)
+    except StructagError as error:
+        raise shape.relocate(error) from None
+
+
+def lower_format(
+    tag: StructuralTag,
+    builder: GrammarBuilder,
+    vocabulary: TokenTable,
+    limits: Limits | None = None,
+) -> Ref:
+    """The expression of `tag` in `builder`, its tokens resolved.  Checks the tag first.
 
     Raises:
         FormatError: see `check_format`.
-        StructagError: a schema or pattern inside is refused; its pointer is that of the document.
+        StructagError: a schema, pattern or grammar inside is refused; its pointer is that of the
+            document.
     """
     limits = limits or Limits()
-    check_format(tag, limits)
-    lowering = _Lowering(builder, limits)
+    names = TokenNames(vocabulary)
+    check_format(tag, names, limits)
+    builder.marker_tokens.update(tag.marker_tokens)
+    lowering = _Lowering(builder, names, limits)
     return run_walk(lowering.lower(Part(tag.format, "/format", END_OF_OUTPUT)))
 
 
 class _Lowering:
-    def __init__(self, builder: GrammarBuilder, limits: Limits) -> None:
+    def __init__(self, builder: GrammarBuilder, names: TokenNames, limits: Limits) -> None:
         self._builder = builder
+        self._names = names
         self._limits = limits
+        self._regions = Regions(builder, names)
 
     def lower(self, part: Part) -> Walk[Ref]:
         """The expression of one format, marked with its pointer."""
-        format = part.format
-        if isinstance(format, TriggeredTagsFormat):
-            ref = yield self._triggered_tags(format, part)
-        else:
-            refs = []
-            for inner in parts(part):
-                refs.append((yield self.lower(inner)))
-            ref = self._combine(part, refs)
+        match part.format:
+            case TriggeredTagsFormat() as format:
+                ref = yield self._triggered_tags(format, part)
+            case TokenTriggeredTagsFormat() as format:
+                ref = yield self._token_triggered_tags(format, part)
+            case _:
+                refs = []
+                for inner in parts(part):
+                    refs.append((yield self.lower(inner)))
+                ref = self._composed(part, refs) if refs else self._leaf(part)
         return self._builder.mark(part.pointer, ref)
 
-    def _combine(self, part: Part, refs: Sequence[Ref]) -> Ref:
-        b = self._builder
+    def _leaf(self, part: Part) -> Ref:
+        regions, pointer = self._regions, part.pointer
         match part.format:
             case ConstStringFormat(value=value):
-                return self._marker(value)
-            case RegexFormat() as regex:
-                return self._regex(regex, part.pointer)
-            case JSONSchemaFormat() as schema:
-                return self._json_schema(schema, part.pointer)
-            case AnyTextFormat(excludes=excludes):
-                return self._text(excludes, part.following)
+                return regions.marker(value, pointer)
+            case RegexFormat() as format:
+                return self._regex(format, pointer)
+            case GrammarFormat() as format:
+                return self._grammar(format, pointer)
+            case JSONSchemaFormat() as format:
+                return self._json_schema(format, pointer)
+            case AnyTextFormat() as format:
+                return regions.text(part, format.excludes, format.max_chars, format.max_tokens)
+            case TokenFormat() as token:
+                return regions.marker(token, pointer)
+            case ExcludeTokenFormat(exclude_tokens=tokens):
+                return regions.token(part, tokens)
+            case AnyTokensFormat(exclude_tokens=tokens, max_tokens=bound):
+                return regions.run(part, tokens, bound)
+            case _:
+                raise AssertionError(part.format.type)
+
+    def _composed(self, part: Part, refs: Sequence[Ref]) -> Ref:
+        b = self._builder
+        match part.format:
             case SequenceFormat():
                 return b.seq(*refs)
             case OrFormat():
                 return b.alt(*refs)
             case OptionalFormat():
                 return b.optional(refs[0])
-            case PlusFormat(content=content):
-                return self._repeat(content, refs[0], 1, -1)
-            case StarFormat(content=content):
-                return self._repeat(content, refs[0], 0, -1)
-            case RepeatFormat(content=content, min=low, max=high):
-                return self._repeat(content, refs[0], low, high)
+            case PlusFormat():
+                return self._repeat(part, refs[0], 1, -1)
+            case StarFormat():
+                return self._repeat(part, refs[0], 0, -1)
+            case RepeatFormat(min=low, max=high):
+                return self._repeat(part, refs[0], low, high)
             case TagFormat() as tag:
-                return self._tag(tag, refs[0])
+                return self._tag(tag, part.pointer, refs[0])
+            case TagsWithSeparatorFormat() as format:
+                return lower_separated(
+                    b,
+                    refs,
+                    self._regions.marker(format.separator, part.pointer),
+                    at_least_one=format.at_least_one,
+                    once=format.stop_after_first,
+                )
+            case DispatchFormat() as format:
+                return self._dispatch(format, part, refs)
+            case TokenDispatchFormat() as format:
+                return self._token_dispatch(format, part, refs)
             case _:
                 raise AssertionError(part.format.type)
 
-    def _repeat(self, content: Format, ref: Ref, low: int, high: int) -> Ref:
-        if isinstance(content, AnyTextFormat) and high != 0:
-            return ref  # text after text is text, searched as a whole
+    def _repeat(self, part: Part, ref: Ref, low: int, high: int) -> Ref:
+        (inner,) = parts(part)
+        if is_unbounded(inner.format) and high != 0:
+            return ref  # a region after a region is a region, searched as a whole
+        if high != 1 and self._is_bare_budget(ref):
+            raise FormatError(
+                "a region with `max_tokens` is repeated, with nothing else that must be there",
+                code="no-way-out",
+                pointer=inner.pointer,
+                expected="something besides the region in each round",
+                hint="put it into a tag, or bound the repeated region as a whole",
+            )
         return self._builder.repeat(ref, low, None if high < 0 else high)
 
-    def _tag(self, tag: TagFormat, content: Ref, skip: int = 0) -> Ref:
-        """The tag without the first `skip` characters of its begin."""
-        ends = self._builder.alt(*(self._marker(end) for end in tag.ends))
-        return self._builder.seq(self._marker(tag.begin[skip:]), content, ends)
+    def _is_bare_budget(self, ref: Ref) -> bool:
+        """Whether a budget may be all there is in one round of a repeat."""
+        pending = [ref]
+        while pending:
+            ref = pending.pop()
+            if self._builder.is_nullable(ref) is False:
+                continue
+            match self._builder.node(ref):
+                case Budget():
+                    return True
+                case Seq(parts=inner) | Alt(parts=inner):
+                    pending.extend(inner)
+                case Repeat(child=child) | Mark(child=child):
+                    pending.append(child)
+        return False
 
-    def _triggered_tags(self, format: TriggeredTagsFormat, outer: Part) -> Walk[Ref]:
-        # A tag without an end whose content ends in free text runs on to what follows the whole
-        # format: nothing of the loop comes after it.
-        triggers = TextSet(format.triggers, charge=lambda work: None)
-        closed: dict[str, list[Ref]] = {trigger: [] for trigger in format.triggers}
-        open_: dict[str, list[Ref]] = {trigger: [] for trigger in format.triggers}
-        whole: dict[bool, list[Ref]] = {False: [], True: []}
+    def _tag(self, tag: TagFormat, pointer: str, content: Ref, skip: int | None = 0) -> Ref:
+        """The tag without the first `skip` characters of its begin, or without all of it."""
+        marker, here = self._regions.marker, join_pointer(pointer, "end")
+        begin = self._builder.epsilon
+        if isinstance(tag.begin, str):
+            begin = marker(tag.begin[skip:], pointer)
+        elif skip is not None:
+            begin = marker(tag.begin, join_pointer(pointer, "begin"))
+        ends = self._builder.alt(*(marker(end, here) for end in tag.ends))
+        return self._builder.seq(begin, content, ends)
+
+    # -- what comes again and again
+
+    def _tags_of(
+        self, outer: Part, trigger_of: Callable[[TagFormat], tuple[str | int, int | None]]
+    ) -> Walk[list[Case]]:
+        """The cases of a format whose triggers lead to tags."""
+        cases: list[Case] = []
         for part in parts(outer):
             tag = part.format
             assert isinstance(tag, TagFormat)
             (inner,) = parts(part)
             content = yield self.lower(inner)
+            trigger, skip = trigger_of(tag)
+            rest, whole = (
+                self._builder.mark(part.pointer, self._tag(tag, part.pointer, content, cut))
+                for cut in (skip, 0)
+            )
+            cases.append(Case(trigger, rest, whole, is_open(tag)))
+        return cases
+
+    def _triggered_tags(self, format: TriggeredTagsFormat, part: Part) -> Walk[Ref]:
+        triggers = TextSet(format.triggers, charge=lambda work: None)
+
+        def trigger_of(tag: TagFormat) -> tuple[str, int]:
+            assert isinstance(tag.begin, str)
             (trigger,) = triggers.prefixes_of(tag.begin)
-            rest = self._builder.mark(part.pointer, self._tag(tag, content, len(trigger)))
-            runs_on = is_open(tag)
-            (open_ if runs_on else closed)[trigger].append(rest)
-            whole[runs_on].append(self._builder.mark(part.pointer, self._tag(tag, content)))
-        first_closed = self._builder.alt(*whole[False])
-        first_open = self._builder.alt(*whole[True])
-        if not has_free_text(format):
-            return self._builder.alt(first_closed, first_open)
-        text = self._text((*format.triggers, *format.excludes), outer.following)
-        scan_closed = self._scan(format, closed, outer.following)
-        last = self._builder.alt(self._scan(format, open_, outer.following), text)
-        if format.stop_after_first:
-            return self._builder.alt(scan_closed, last)
-        rest = self._builder.seq(self._builder.repeat(scan_closed, 0), last)
-        if format.at_least_one:
-            return self._builder.alt(self._builder.seq(first_closed, rest), first_open)
-        return rest
+            return trigger, len(trigger)
 
-    def _scan(
-        self, format: TriggeredTagsFormat, tags: dict[str, list[Ref]], following: Following
+        cases = yield self._tags_of(part, trigger_of)
+        return self._among_text(
+            part, cases, format.excludes, format.at_least_one, format.stop_after_first
+        )
+
+    def _token_triggered_tags(self, format: TokenTriggeredTagsFormat, part: Part) -> Walk[Ref]:
+        def trigger_of(tag: TagFormat) -> tuple[int, None]:
+            assert isinstance(tag.begin, TokenFormat)
+            return self._names.resolve(tag.begin.token, part.pointer), None
+
+        cases = yield self._tags_of(part, trigger_of)
+        return self._among_tokens(
+            part, cases, format.exclude_tokens, format.at_least_one, format.stop_after_first
+        )
+
+    def _dispatch(self, format: DispatchFormat, part: Part, refs: Sequence[Ref]) -> Ref:
+        cases = [
+            Case(pattern, ref, self._builder.empty, is_open(content))
+            for (pattern, content), ref in zip(format.rules, refs, strict=True)
+        ]
+        return self._among_text(part, cases, format.excludes, False, not format.loop)
+
+    def _token_dispatch(self, format: TokenDispatchFormat, part: Part, refs: Sequence[Ref]) -> Ref:
+        cases = [
+            Case(self._names.resolve(token, part.pointer), ref, self._builder.empty, is_open(inner))
+            for (token, inner), ref in zip(format.rules, refs, strict=True)
+        ]
+        return self._among_tokens(part, cases, format.exclude_tokens, False, not format.loop)
+
+    def _among_text(
+        self, part: Part, cases: Sequence[Case], excludes: Sequence[str], first: bool, once: bool
     ) -> Ref:
-        """Text up to a trigger, then one of its `tags`; every trigger stops the text."""
-        if not any(tags.values()):
-            return self._builder.empty
-        cases = [(trigger.encode(), self._builder.alt(*refs)) for trigger, refs in tags.items()]
-        return self._builder.scan(cases, _encode((*format.excludes, *following.ends)))
+        triggers = [str(case.trigger) for case in cases]
+        return lower_dispatch(
+            self._builder,
+            cases,
+            lambda some: self._regions.scan(part, some, excludes),
+            self._regions.text(part, (*triggers, *excludes)),
+            at_least_one=first,
+            once=once,
+        )
 
-    def _text(self, excludes: Iterable[str], following: Following) -> Ref:
-        return self._builder.no_occurrence(_encode((*excludes, *following.ends)))
+    def _among_tokens(
+        self,
+        part: Part,
+        cases: Sequence[Case],
+        excludes: Sequence[int | str],
+        first: bool,
+        once: bool,
+    ) -> Ref:
+        b = self._builder
+        run = self._regions.run(part, [*(case.trigger for case in cases), *excludes])
+        return lower_dispatch(
+            b,
+            cases,
+            lambda some: b.seq(
+                run, b.alt(*(b.seq(b.tokens([int(t)]), b.alt(*refs)) for t, refs in some.items()))
+            ),
+            run,
+            at_least_one=first,
+            once=once,
+        )
 
-    def _marker(self, text: str) -> Ref:
-        return self._builder.literal(text.encode(), marker=True)
+    # -- other languages
 
     def _regex(self, format: RegexFormat, pointer: str) -> Ref:
         from structag.text.regex import lower_regex
 
         try:
-            return lower_regex(format.pattern, self._builder, search=False, limits=self._limits)
+            ref = lower_regex(format.pattern, self._builder, search=False, limits=self._limits)
         except StructagError as error:
             raise error.at(join_pointer(pointer, "pattern")) from None
+        if not format.excludes:
+            return ref
+        excludes = [text.encode() for text in format.excludes]
+        return self._builder.both(ref, self._builder.no_occurrence(excludes))
+
+    def _grammar(self, format: GrammarFormat, pointer: str) -> Ref:
+        from structag.text.grammar_text import lower_grammar_text
+
+        try:
+            return lower_grammar_text(
+                format.grammar,
+                format.syntax,
+                self._builder,
+                limits=self._limits,
+                token_ids=self._names.find,
+            )
+        except StructagError as error:
+            raise error.at(join_pointer(pointer, "grammar")) from None
 
     def _json_schema(self, format: JSONSchemaFormat, pointer: str) -> Ref:
         from structag.schema.arguments import lower_arguments
+        from structag.schema.options import SchemaOptions
 
+        bound = format.max_whitespace_cnt
+        options = SchemaOptions(property_order="any" if format.any_order else "schema")
         return lower_arguments(
             format.json_schema,
             format.style,
             self._builder,
+            options if bound is None else replace(options, max_whitespace=bound),
             pointer=join_pointer(pointer, "json_schema"),
             limits=self._limits,
         )
-
-
-def _encode(texts: Iterable[str]) -> list[bytes]:
-    return [text.encode() for text in texts]

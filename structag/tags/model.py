@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import (
     AfterValidator,
@@ -28,9 +28,13 @@ from pydantic import (
 
 MAX_COUNT = 2**31 - 1
 
+
 Text: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
 Texts: TypeAlias = Annotated[Sequence[Text], AfterValidator(tuple)]
-Ends: TypeAlias = Annotated[Sequence[StrictStr], Field(min_length=1), AfterValidator(tuple)]
+Count: TypeAlias = Annotated[StrictInt, Field(ge=0, le=MAX_COUNT)]
+TokenRef: TypeAlias = Count | Text
+"""A token by its id, or by its content."""
+TokenRefs: TypeAlias = Annotated[Sequence[TokenRef], AfterValidator(tuple)]
 Formats: TypeAlias = Annotated[Sequence["Format"], AfterValidator(tuple)]
 Tags: TypeAlias = Annotated[Sequence["TagFormat"], AfterValidator(tuple)]
 ArgumentStyle: TypeAlias = Literal[
@@ -38,6 +42,15 @@ ArgumentStyle: TypeAlias = Literal[
     "glm_xml", "cohere_xml", "kimi_k3_xml", "step3_xml", "gemma",
     "functiongemma", "pythonic", "pythonic_json",
 ]  # fmt: skip
+GrammarSyntax: TypeAlias = Literal["ebnf", "gbnf", "lark"]
+Marker: TypeAlias = "StrictStr | TokenFormat"
+Ends: TypeAlias = Annotated[Sequence[Marker], Field(min_length=1), AfterValidator(tuple)]
+TextRules: TypeAlias = Annotated[Sequence[tuple[Text, "Format"]], AfterValidator(tuple)]
+TokenRules: TypeAlias = Annotated[Sequence[tuple[TokenRef, "Format"]], AfterValidator(tuple)]
+
+
+STYLES: tuple[str, ...] = get_args(ArgumentStyle)
+SYNTAXES: tuple[str, ...] = get_args(GrammarSyntax)
 
 
 class _Model(BaseModel):
@@ -56,6 +69,15 @@ class RegexFormat(_Model):
 
     type: Literal["regex"] = "regex"
     pattern: StrictStr = Field(description="a regular expression as a string")
+    excludes: Texts = Field((), description="a list of non-empty strings")
+
+
+class GrammarFormat(_Model):
+    """A text that a grammar derives; `syntax` says how the grammar is written."""
+
+    type: Literal["grammar"] = "grammar"
+    grammar: StrictStr = Field(description="a grammar as a string")
+    syntax: GrammarSyntax = Field("ebnf", description="`ebnf`, `gbnf` or `lark`")
 
 
 class JSONSchemaFormat(_Model):
@@ -63,11 +85,15 @@ class JSONSchemaFormat(_Model):
 
     `style` ``"json"`` is plain JSON; the others write the members of an object as the arguments
     of a call, in the ways that models are trained to (`structag.schema.arguments`).
+    `any_order`: object members may come in any order.  `max_whitespace_cnt`: the most whitespace
+    characters in one gap of the JSON text; the usual bound if None.
     """
 
     type: Literal["json_schema"] = "json_schema"
     json_schema: StrictBool | dict[str, Any] = Field(description="a JSON Schema: object or boolean")
     style: ArgumentStyle = Field("json", description="the name of an argument style")
+    any_order: StrictBool = Field(False, description="true or false")
+    max_whitespace_cnt: Count | None = Field(None, description="an integer from 0, or null")
 
     @field_serializer("json_schema", when_used="json")
     def _exact_numbers(self, schema: Any) -> Any:
@@ -78,11 +104,39 @@ class AnyTextFormat(_Model):
     """Any text in which none of `excludes` occurs.
 
     Directly before the end of a tag the text stops at the tag's end; at the end of the document
-    it may go on for ever.
+    it may go on for ever.  `max_tokens` and `max_chars` bound it, and a bounded text may stand
+    anywhere.
     """
 
     type: Literal["any_text"] = "any_text"
     excludes: Texts = Field((), description="a list of non-empty strings")
+    max_tokens: Count | None = Field(None, description="an integer from 0 to 2^31 - 1, or null")
+    max_chars: Count | None = Field(None, description="an integer from 0 to 2^31 - 1, or null")
+
+
+class TokenFormat(_Model):
+    """Exactly one token, by id or by content."""
+
+    type: Literal["token"] = "token"
+    token: TokenRef = Field(description="a token id, or the content of a token as a string")
+
+
+class ExcludeTokenFormat(_Model):
+    """Exactly one token: none of `exclude_tokens`, no end that may follow, no stop token."""
+
+    type: Literal["exclude_token"] = "exclude_token"
+    exclude_tokens: TokenRefs = Field((), description="a list of token ids or contents")
+
+
+class AnyTokensFormat(_Model):
+    """Any tokens but `exclude_tokens`; control tokens too, stop tokens never.
+
+    It ends as `AnyTextFormat` does.
+    """
+
+    type: Literal["any_tokens"] = "any_tokens"
+    exclude_tokens: TokenRefs = Field((), description="a list of token ids or contents")
+    max_tokens: Count | None = Field(None, description="an integer from 0 to 2^31 - 1, or null")
 
 
 class SequenceFormat(_Model):
@@ -142,18 +196,21 @@ class RepeatFormat(_Model):
 class TagFormat(_Model):
     """`begin`, the content, then `end` (any one of them, if a list).
 
-    An empty end means that the tag is over when its content is.
+    A begin or end is a text or a token.  An empty end means that the tag is over when its content
+    is.
     """
 
     type: Literal["tag"] = "tag"
-    begin: StrictStr = Field(description="a string")
+    begin: Marker = Field(description="a string or a format of type `token`")
     content: Format = Field(description="a format")
-    end: StrictStr | Ends = Field(description="a string or a non-empty list of strings")
+    end: Marker | Ends = Field(
+        description="a string, a format of type `token`, or a non-empty list of these"
+    )
 
     @property
-    def ends(self) -> tuple[str, ...]:
+    def ends(self) -> tuple[Marker, ...]:
         """The ends as a tuple, also if there is only one."""
-        return (self.end,) if isinstance(self.end, str) else tuple(self.end)
+        return (self.end,) if isinstance(self.end, str | TokenFormat) else tuple(self.end)
 
 
 class TriggeredTagsFormat(_Model):
@@ -171,9 +228,70 @@ class TriggeredTagsFormat(_Model):
     stop_after_first: StrictBool = Field(False, description="true or false")
 
 
+class TagsWithSeparatorFormat(_Model):
+    """Tags and nothing else, `separator` between two of them.
+
+    `at_least_one`: not none.  `stop_after_first`: not more than one.
+    """
+
+    type: Literal["tags_with_separator"] = "tags_with_separator"
+    tags: Tags = Field(min_length=1, description="a non-empty list of formats of type `tag`")
+    separator: StrictStr = Field(description="a string")
+    at_least_one: StrictBool = Field(False, description="true or false")
+    stop_after_first: StrictBool = Field(False, description="true or false")
+
+
+class DispatchFormat(_Model):
+    """Free text; where a pattern appears, the format that belongs to it follows.
+
+    `rules` are pairs of pattern and format.  `loop`: free text comes again after that, and so on;
+    otherwise nothing does.  The free text contains none of `excludes`.
+    """
+
+    type: Literal["dispatch"] = "dispatch"
+    rules: TextRules = Field(
+        min_length=1, description="a non-empty list of pairs [non-empty string, format]"
+    )
+    loop: StrictBool = Field(True, description="true or false")
+    excludes: Texts = Field((), description="a list of non-empty strings")
+
+
+class TokenTriggeredTagsFormat(_Model):
+    """Any tokens; where a trigger token appears, one of the tags that begin with it.
+
+    `at_least_one`: the output starts with a tag.  `stop_after_first`: nothing follows the first
+    tag.  The tokens between tags are none of `exclude_tokens`.
+    """
+
+    type: Literal["token_triggered_tags"] = "token_triggered_tags"
+    trigger_tokens: TokenRefs = Field(
+        min_length=1, description="a non-empty list of token ids or contents"
+    )
+    tags: Tags = Field(min_length=1, description="a non-empty list of formats of type `tag`")
+    exclude_tokens: TokenRefs = Field((), description="a list of token ids or contents")
+    at_least_one: StrictBool = Field(False, description="true or false")
+    stop_after_first: StrictBool = Field(False, description="true or false")
+
+
+class TokenDispatchFormat(_Model):
+    """Any tokens; where a token of `rules` appears, the format that belongs to it follows.
+
+    `rules` are pairs of token and format.  `loop`: any tokens come again after that, and so on;
+    otherwise nothing does.
+    """
+
+    type: Literal["token_dispatch"] = "token_dispatch"
+    rules: TokenRules = Field(
+        min_length=1, description="a non-empty list of pairs [token id or content, format]"
+    )
+    loop: StrictBool = Field(True, description="true or false")
+    exclude_tokens: TokenRefs = Field((), description="a list of token ids or contents")
+
+
 Format: TypeAlias = Annotated[
     ConstStringFormat
     | RegexFormat
+    | GrammarFormat
     | JSONSchemaFormat
     | AnyTextFormat
     | SequenceFormat
@@ -183,7 +301,14 @@ Format: TypeAlias = Annotated[
     | StarFormat
     | RepeatFormat
     | TagFormat
-    | TriggeredTagsFormat,
+    | TriggeredTagsFormat
+    | TagsWithSeparatorFormat
+    | DispatchFormat
+    | TokenFormat
+    | ExcludeTokenFormat
+    | AnyTokensFormat
+    | TokenTriggeredTagsFormat
+    | TokenDispatchFormat,
     Field(discriminator="type"),
 ]
 
@@ -192,6 +317,7 @@ FORMATS: dict[str, type[_Model]] = {
     for model in (
         ConstStringFormat,
         RegexFormat,
+        GrammarFormat,
         JSONSchemaFormat,
         AnyTextFormat,
         SequenceFormat,
@@ -202,16 +328,29 @@ FORMATS: dict[str, type[_Model]] = {
         RepeatFormat,
         TagFormat,
         TriggeredTagsFormat,
+        TagsWithSeparatorFormat,
+        DispatchFormat,
+        TokenFormat,
+        ExcludeTokenFormat,
+        AnyTokensFormat,
+        TokenTriggeredTagsFormat,
+        TokenDispatchFormat,
     )
 }
 """Every format by its `type`."""
 
 
 class StructuralTag(_Model):
-    """A whole document: ``{"type": "structural_tag", "format": …}``."""
+    """A whole document: ``{"type": "structural_tag", "format": …}``.
+
+    `marker_tokens` are texts that are single tokens of the model, such as ``<tool_call>``.  Where
+    one of them occurs in a marker and the vocabulary has that token, only the token will do; where
+    the vocabulary has not, the text stands in for it.
+    """
 
     type: Literal["structural_tag"] = "structural_tag"
     format: Format = Field(description="a format")
+    marker_tokens: Texts = Field((), description="a list of non-empty strings")
 
 
 def _plain_numbers(value: Any) -> Any:

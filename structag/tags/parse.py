@@ -7,7 +7,7 @@ a `FormatError` at its JSON pointer.  How the formats fit together is `structag.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn, TypeAlias
 
@@ -16,7 +16,8 @@ from pydantic import BaseModel, ValidationError
 from structag.errors import FormatError, LimitError
 from structag.limits import Limits
 from structag.source import read_json
-from structag.tags.model import FORMATS, StructuralTag
+from structag.tags.model import FORMATS, STYLES, SYNTAXES, StructuralTag
+from structag.tags.response_format import PLAIN, Shape, to_plain_shape
 from structag.tags.walk import Walk, join_pointer, run_walk
 
 TagSource: TypeAlias = str | bytes | Mapping[str, Any] | StructuralTag
@@ -24,22 +25,39 @@ TagSource: TypeAlias = str | bytes | Mapping[str, Any] | StructuralTag
 
 
 def parse_format(source: TagSource, limits: Limits | None = None) -> StructuralTag:
-    """The structural tag that `source` describes.
+    """The structural tag that `source` describes, in any of the shapes there are.
 
     Raises:
         FormatError: `json-syntax`, `text-encoding`, `tag-type`, `tag-field`, `tag-value`.
         LimitError: `nesting-limit`, and `limit` for a text over `Limits.max_source_bytes`.
     """
+    return parse_document(source, limits)[0]
+
+
+def parse_document(source: TagSource, limits: Limits | None = None) -> tuple[StructuralTag, Shape]:
+    """The structural tag, and the shape that it was written in, for the pointers of errors."""
     limits = limits or Limits()
     document = read_json(source, limits) if isinstance(source, str | bytes) else source
     _check_data(document, limits)
     if isinstance(document, StructuralTag):
-        return document
+        return document, PLAIN
     if not isinstance(document, Mapping):
         _refuse_value(document, "", "a structural tag: an object")
+    plain, shape = to_plain_shape(document)
+    try:
+        return _read_plain(plain), shape
+    except FormatError as error:
+        raise shape.relocate(error) from None
+
+
+def _read_plain(document: Mapping[str, Any]) -> StructuralTag:
     _check_document(document)
-    format = run_walk(_Reader().read(document["format"], "/format"))
-    return StructuralTag(format=format)
+    fields = {key: value for key, value in document.items() if key not in ("type", "format")}
+    fields["format"] = run_walk(_Reader().read(document["format"], "/format"))
+    try:
+        return StructuralTag(**fields)
+    except ValidationError as error:
+        raise _first_error(error, document, StructuralTag, "") from None
 
 
 class _Reader:
@@ -56,21 +74,52 @@ class _Reader:
         model = _model_of(value, pointer)
         _check_fields(value, model, pointer)
         fields = dict(value)
-        for name in ("content", "elements", "tags"):
-            inner = fields.get(name)
-            if name == "content" and name in fields:
-                fields[name] = yield self.read(inner, join_pointer(pointer, name))
-            elif isinstance(inner, list | tuple):
-                items = []
-                for index, item in enumerate(inner):
-                    items.append((yield self.read(item, join_pointer(pointer, name, index))))
-                fields[name] = items
+        if "content" in fields:
+            fields["content"] = yield self.read(fields["content"], join_pointer(pointer, "content"))
+        for name in ("elements", "tags"):
+            if isinstance(fields.get(name), list | tuple):
+                fields[name] = yield self._read_each(fields[name], join_pointer(pointer, name))
+        for name in ("begin", "end"):
+            fields |= yield self._read_marker(name, fields, pointer)
+        if isinstance(fields.get("rules"), list | tuple):
+            fields["rules"] = yield self._read_rules(
+                fields["rules"], join_pointer(pointer, "rules")
+            )
         try:
             made = model(**fields)
         except ValidationError as error:
             raise _first_error(error, value, model, pointer) from None
         self._done[id(value)] = made
         return made
+
+    def _read_each(self, values: Sequence[Any], pointer: str) -> Walk[list[Any]]:
+        items = []
+        for index, item in enumerate(values):
+            items.append((yield self.read(item, join_pointer(pointer, index))))
+        return items
+
+    def _read_marker(self, name: str, fields: Mapping[str, Any], pointer: str) -> Walk[Any]:
+        """A begin or an end; the model refuses what is neither text nor token."""
+        marker, here = fields.get(name), join_pointer(pointer, name)
+        if isinstance(marker, Mapping):
+            return {name: (yield self.read(marker, here))}
+        if not isinstance(marker, list | tuple):
+            return {}
+        items = []
+        for index, item in enumerate(marker):
+            is_format = isinstance(item, Mapping)
+            items.append((yield self.read(item, join_pointer(here, index))) if is_format else item)
+        return {name: items}
+
+    def _read_rules(self, rules: Sequence[Any], pointer: str) -> Walk[list[Any]]:
+        """Pairs of a trigger and a format."""
+        pairs = []
+        for index, rule in enumerate(rules):
+            here = join_pointer(pointer, index)
+            if not isinstance(rule, list | tuple) or len(rule) != 2:
+                _refuse_value(rule, here, "a pair [what leads to the format, format]")
+            pairs.append((rule[0], (yield self.read(rule[1], join_pointer(here, 1)))))
+        return pairs
 
 
 def _check_document(document: Mapping[str, Any]) -> None:
@@ -83,14 +132,6 @@ def _check_document(document: Mapping[str, Any]) -> None:
             pointer="/type" if "type" in document else "",
             expected="`structural_tag`",
             hint='wrap it in {"type": "structural_tag", "format": …}' if is_format else None,
-        )
-    if "structures" in document and "format" not in document:
-        raise FormatError(
-            "this is the older shape with `structures`, which is not supported",
-            code="tag-field",
-            pointer="/structures",
-            expected="`format`",
-            hint="write it as a `triggered_tags` format",
         )
     _check_fields(document, StructuralTag, "")
 
@@ -164,7 +205,7 @@ def _first_error(
         except (KeyError, IndexError, TypeError):
             continue
         steps.append(step)
-    choices = ("json", "deepseek_xml") if name == "style" else ()
+    choices = {"style": STYLES, "syntax": SYNTAXES}.get(name, ())
     return FormatError(
         f"`{name}` is `{_show(value[name])}`"
         if len(steps) < 2

@@ -12,7 +12,10 @@ from structag.errors import FormatError, LimitError
 from structag.limits import Limits
 from structag.tags.check import check_format
 from structag.tags.parse import parse_format
+from structag.tags.tokens import TokenNames
+from structag.vocabulary import Vocabulary
 
+NAMES = TokenNames(Vocabulary.byte_level())
 X = tag("<x>", const("1"), "</x>")
 
 REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
@@ -120,7 +123,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 def check(format: Any, limits: Limits | None = None) -> None:
-    check_format(parse_format({"type": "structural_tag", "format": format}), limits)
+    check_format(parse_format({"type": "structural_tag", "format": format}), NAMES, limits)
 
 
 @pytest.mark.parametrize(
@@ -146,8 +149,9 @@ def test_the_message_says_what_follows() -> None:
         check(seq(text(), const("a")))
 
     assert str(caught.value) == (
-        "`/format/elements/1` follows the free text of this `any_text`, and nothing tells where "
-        "the text stops, expected free text at the end of a tag or of the document - at "
+        "`/format/elements/1` follows the `any_text`, and nothing tells where it stops, expected "
+        "a region at the end of a tag or of the document, one with a bound, or one that excludes "
+        "the marker that follows - at "
         '`/format/elements/0`; put it into {"type": "tag", "begin": "", "content": …, "end": "…"}'
     )
 
@@ -159,7 +163,7 @@ def test_thousands_of_triggers_are_checked_quickly() -> None:
         {"type": "structural_tag", "format": triggered([t["begin"] for t in tags], tags)}
     )
     start = time.perf_counter()
-    check_format(document)
+    check_format(document, NAMES)
 
     assert time.perf_counter() - start < 2
 

@@ -12,12 +12,15 @@ from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar, Literal, Mark
 from structag.tags.lower import lower_format
 from structag.tags.parse import parse_format
+from structag.vocabulary import Vocabulary
+
+BYTES = Vocabulary.byte_level()
 
 
 def lowered(format: object) -> Grammar:
     builder = GrammarBuilder()
     document = parse_format({"type": "structural_tag", "format": format})
-    return builder.build(lower_format(document, builder))
+    return builder.build(lower_format(document, builder, BYTES))
 
 
 @pytest.mark.parametrize("case", TAG_CASES, ids=lambda case: case.name)

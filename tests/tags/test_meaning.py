@@ -14,6 +14,9 @@ from structag.errors import FormatError
 from structag.grammar.builder import GrammarBuilder
 from structag.tags.lower import lower_format
 from structag.tags.parse import parse_format
+from structag.vocabulary import Vocabulary
+
+BYTES = Vocabulary.byte_level()
 
 TEXTS = st.text("ab", max_size=3)
 WORDS = st.text("ab", min_size=1, max_size=3)
@@ -77,7 +80,7 @@ def test_lowering_agrees_with_the_language_reference(format: dict[str, Any]) -> 
     tag = parse_format({"type": "structural_tag", "format": format})
     builder = GrammarBuilder()
     try:
-        root = lower_format(tag, builder)
+        root = lower_format(tag, builder, BYTES)
     except FormatError:
         assume(False)
     grammar = builder.build(root)

@@ -61,9 +61,9 @@ REFUSED: list[tuple[str, Any, str, str | None, str | None]] = [
     (
         "older_shape",
         {"type": "structural_tag", "structures": [], "triggers": []},
-        "tag-field",
+        "tag-value",
         "/structures",
-        "write it as a `triggered_tags` format",
+        None,
     ),
     (
         "misspelled_type",
