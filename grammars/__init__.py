@@ -1,4 +1,7 @@
-"""Grammar texts as data: the ones our front ends parse with, and ready-made ones to use."""
+"""Grammar texts as data: the ones our front ends parse with, and ready-made ones to use.
+
+compiler.compile_ebnf(load_grammar("json.ebnf"))
+"""
 
 from __future__ import annotations
 
@@ -12,3 +15,13 @@ def load_grammar(name: str) -> str:
         FileNotFoundError: there is no such file.
     """
     return (files(__name__) / name).read_text(encoding="utf-8")
+
+
+def ready_made_grammars() -> tuple[str, ...]:
+    """The files with grammars to use, by name; their first comment says what each is.
+
+    >>> "json.ebnf" in ready_made_grammars()
+    True
+    """
+    names = [file.name for file in files(__name__).iterdir()]
+    return tuple(sorted(name for name in names if name.endswith(".ebnf")))
