@@ -142,7 +142,7 @@ nb::tuple Fields(const GrammarTable& table, NodeKind kind, std::span<const std::
   }
 }
 
-nb::object NodeOf(const GrammarTable& table, NodeRef ref) {
+nb::object NodeAt(const GrammarTable& table, NodeRef ref) {
   const NodeKind kind = table.kind(table.Checked(ref));
   const NodeClasses& classes = Classes();
   return nb::handle(classes.make)(nb::handle(classes.classes[static_cast<std::size_t>(kind)]),
@@ -318,73 +318,120 @@ NodeRef MakeEncoded(GrammarTable& table, std::string_view codec, NodeRef child) 
   return table.Encoded(CodecOf(codec), child);
 }
 
-nb::object IsNullable(const GrammarTable& table, NodeRef ref) {
+nb::object IsNullable(GrammarTable& table, NodeRef ref) {
   const Nullable value = table.facts(table.Checked(ref)).nullable;
   if (value == Nullable::kUnknown) return nb::none();
   return nb::bool_(value == Nullable::kYes);
 }
 
-nb::object LiteralData(const GrammarTable& table, NodeRef ref) {
+nb::object LiteralData(GrammarTable& table, NodeRef ref) {
   if (table.kind(table.Checked(ref)) != NodeKind::kLiteral) return nb::none();
   return AsBytes(table.text(table.words(ref)[0]));
 }
 
+// What Python's builders are.  The table is apart from it, so that a grammar does not keep a
+// builder (and what Python code hung on it) alive.
+struct Builder {
+  std::shared_ptr<GrammarTable> table = std::make_shared<GrammarTable>();
+};
+
+// `call` as a method of the builder.
+template <class Result, class... Arguments>
+auto OnTable(Result (*call)(GrammarTable&, Arguments...)) {
+  return [call](Builder& builder, Arguments... arguments) {
+    return call(*builder.table, std::forward<Arguments>(arguments)...);
+  };
+}
+
+template <class Result, class... Arguments>
+auto OnTable(Result (GrammarTable::*call)(Arguments...)) {
+  return [call](Builder& builder, Arguments... arguments) {
+    return (builder.table.get()->*call)(std::forward<Arguments>(arguments)...);
+  };
+}
+
+NodeRef MakeLiteral(GrammarTable& table, const nb::bytes& data, bool is_marker) {
+  return table.Literal(View(data), is_marker);
+}
+
+nb::object NodeOf(GrammarTable& table, NodeRef ref) { return NodeAt(table, ref); }
+
+NodeRef MakeAnyChar(GrammarTable& table) { return table.Chars({{0, kMaxCodePoint}}); }
+
+NodeRef MakeAnyText(GrammarTable& table) { return table.Not(GrammarTable::kEmpty); }
+
+NodeRef MakeSeq(GrammarTable& table, const nb::args& parts) { return table.Seq(RefsOf(parts)); }
+
+NodeRef MakeAlt(GrammarTable& table, const nb::args& parts) { return table.Alt(RefsOf(parts)); }
+
+NodeRef MakeAnd(GrammarTable& table, const nb::args& parts) { return table.And(RefsOf(parts)); }
+
+NodeRef MakeOptional(GrammarTable& table, NodeRef child) { return table.Repeat(child, 0, 1); }
+
+NodeRef Extend(GrammarTable& table, const Grammar& grammar) { return CopyGrammar(grammar, table); }
+
+std::size_t SequenceLength(GrammarTable& table, NodeRef ref) {
+  return table.kind(table.Checked(ref)) == NodeKind::kSeq ? table.words(ref).size() : 1;
+}
+
+nb::tuple Alternatives(GrammarTable& table, NodeRef ref) {
+  if (table.kind(table.Checked(ref)) == NodeKind::kAlt) return Numbers(table.words(ref));
+  return nb::make_tuple(ref);
+}
+
+bool IsRegular(GrammarTable& table, NodeRef ref) {
+  return table.facts(table.Checked(ref)).is_regular;
+}
+
+bool IsText(GrammarTable& table, NodeRef ref) { return table.facts(table.Checked(ref)).is_text; }
+
+nb::object UndefinedRule(GrammarTable& table) {
+  for (std::uint32_t i = 0; i < table.rule_count(); ++i) {
+    if (table.rule_body(i) == kNone) return nb::cast(table.rule_name(i));
+  }
+  return nb::none();
+}
+
+std::shared_ptr<Grammar> Snapshot(const Builder& builder, NodeRef root) {
+  const GrammarTable& table = *builder.table;
+  return std::make_shared<Grammar>(Grammar{builder.table, static_cast<std::uint32_t>(table.size()),
+                                           static_cast<std::uint32_t>(table.rule_count()),
+                                           table.Checked(root)});
+}
+
 void BindTable(nb::module_& m) {
-  using Table = GrammarTable;
-  nb::class_<Table>(m, "GrammarTable")
+  nb::class_<Builder>(m, "GrammarTable")
       .def(nb::init<>())
-      .def_prop_ro("empty", [](const Table&) { return Table::kEmpty; })
-      .def_prop_ro("epsilon", [](const Table&) { return Table::kEpsilon; })
-      .def("bytes", &MakeBytes, nb::arg("values"))
-      .def(
-          "literal",
-          [](Table& table, const nb::bytes& data, bool marker) {
-            return table.Literal(View(data), marker);
-          },
-          nb::arg("data"), nb::kw_only(), nb::arg("marker") = false)
-      .def("chars", &MakeChars, nb::arg("ranges"))
-      .def_prop_ro("any_char", [](Table& table) { return table.Chars({{0, kMaxCodePoint}}); })
-      .def_prop_ro("any_text", [](Table& table) { return table.Not(Table::kEmpty); })
-      .def("seq", [](Table& table, const nb::args& parts) { return table.Seq(RefsOf(parts)); })
-      .def("alt", [](Table& table, const nb::args& parts) { return table.Alt(RefsOf(parts)); })
-      .def("repeat", &MakeRepeat, nb::arg("child"), nb::arg("min"),
+      .def_prop_ro("empty", [](const Builder&) { return GrammarTable::kEmpty; })
+      .def_prop_ro("epsilon", [](const Builder&) { return GrammarTable::kEpsilon; })
+      .def_prop_ro("any_char", OnTable(&MakeAnyChar))
+      .def_prop_ro("any_text", OnTable(&MakeAnyText))
+      .def_prop_ro("undefined_rule", OnTable(&UndefinedRule))
+      .def("bytes", OnTable(&MakeBytes), nb::arg("values"))
+      .def("literal", OnTable(&MakeLiteral), nb::arg("data"), nb::kw_only(),
+           nb::arg("marker") = false)
+      .def("chars", OnTable(&MakeChars), nb::arg("ranges"))
+      .def("seq", OnTable(&MakeSeq))
+      .def("alt", OnTable(&MakeAlt))
+      .def("repeat", OnTable(&MakeRepeat), nb::arg("child"), nb::arg("min"),
            nb::arg("max").none() = nb::none())
-      .def(
-          "optional", [](Table& table, NodeRef child) { return table.Repeat(child, 0, 1); },
-          nb::arg("child"))
-      .def("rule", &Table::Rule, nb::arg("name"))
-      .def("define", &Table::Define, nb::arg("rule"), nb::arg("body"))
-      .def("both", [](Table& table, const nb::args& parts) { return table.And(RefsOf(parts)); })
-      .def("complement", &Table::Not, nb::arg("child"))
-      .def("encoded", &MakeEncoded, nb::arg("codec"), nb::arg("child"))
-      .def("mark", &Table::Mark, nb::arg("label"), nb::arg("child"))
-      .def("intern", &InternNode, nb::arg("node"))
-      .def("node", &NodeOf, nb::arg("ref"))
-      .def("literal_data", &LiteralData, nb::arg("ref"))
-      .def("part_count",
-           [](const Table& table, NodeRef ref) {
-             const NodeKind kind = table.kind(table.Checked(ref));
-             return kind == NodeKind::kSeq || kind == NodeKind::kAlt ? table.words(ref).size() : 1;
-           })
-      .def("is_regular", [](const Table& table,
-                            NodeRef ref) { return table.facts(table.Checked(ref)).is_regular; })
-      .def("is_nullable", &IsNullable, nb::arg("ref"))
-      .def("is_text",
-           [](const Table& table, NodeRef ref) { return table.facts(table.Checked(ref)).is_text; })
-      .def("extend",
-           [](Table& table, const Grammar& grammar) { return CopyGrammar(grammar, table); })
-      .def_prop_ro("undefined_rule",
-                   [](const Table& table) -> nb::object {
-                     for (std::uint32_t i = 0; i < table.rule_count(); ++i) {
-                       if (table.rule_body(i) == kNone) return nb::str(table.rule_name(i).c_str());
-                     }
-                     return nb::none();
-                   })
-      .def("snapshot", [](const std::shared_ptr<Table>& table, NodeRef root) {
-        return std::make_shared<Grammar>(Grammar{table, static_cast<std::uint32_t>(table->size()),
-                                                 static_cast<std::uint32_t>(table->rule_count()),
-                                                 table->Checked(root)});
-      });
+      .def("optional", OnTable(&MakeOptional), nb::arg("child"))
+      .def("rule", OnTable(&GrammarTable::Rule), nb::arg("name"))
+      .def("define", OnTable(&GrammarTable::Define), nb::arg("rule"), nb::arg("body"))
+      .def("both", OnTable(&MakeAnd))
+      .def("complement", OnTable(&GrammarTable::Not), nb::arg("child"))
+      .def("encoded", OnTable(&MakeEncoded), nb::arg("codec"), nb::arg("child"))
+      .def("mark", OnTable(&GrammarTable::Mark), nb::arg("label"), nb::arg("child"))
+      .def("intern", OnTable(&InternNode), nb::arg("node"))
+      .def("extend", OnTable(&Extend), nb::arg("grammar"))
+      .def("node", OnTable(&NodeOf), nb::arg("ref"))
+      .def("literal_data", OnTable(&LiteralData), nb::arg("ref"))
+      .def("sequence_length", OnTable(&SequenceLength), nb::arg("ref"))
+      .def("alternatives", OnTable(&Alternatives), nb::arg("ref"))
+      .def("is_regular", OnTable(&IsRegular), nb::arg("ref"))
+      .def("is_nullable", OnTable(&IsNullable), nb::arg("ref"))
+      .def("is_text", OnTable(&IsText), nb::arg("ref"))
+      .def("snapshot", &Snapshot, nb::arg("root"));
 }
 
 // -- the grammar
@@ -418,7 +465,7 @@ void BindGrammar(nb::module_& m) {
       .def_prop_ro("nodes",
                    [](const Grammar& grammar) {
                      return TupleOf(grammar.node_count, [&](std::size_t i) {
-                       return NodeOf(*grammar.table, static_cast<NodeRef>(i));
+                       return NodeAt(*grammar.table, static_cast<NodeRef>(i));
                      });
                    })
       .def_prop_ro("rules",

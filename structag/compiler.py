@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from structag._core import Engine, make_engine
+from structag.cache import Cache
 from structag.errors import FormatError, GrammarError, VocabularyError
 from structag.grammar.bind import bind_vocabulary
-from structag.grammar.builder import GrammarBuilder
+from structag.grammar.builder import Fragment, GrammarBuilder, Note
 from structag.grammar.expressions import Grammar
 from structag.grammar.fingerprint import fingerprint
 from structag.grammar.pack import pack_grammar
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from structag.text.rules import GrammarWarning
 
 Lower = Callable[[GrammarBuilder], int]
+_FRAGMENT_SHARE = 4  # of the cache's bytes, one part is for fragments
 
 
 class CompiledGrammar:
@@ -50,7 +51,7 @@ class CompiledGrammar:
         grammar: Grammar,
         vocabulary: Vocabulary,
         native: Engine,
-        notes: Sequence[object] = (),
+        notes: Sequence[Note] = (),
     ) -> None:
         self.grammar = grammar
         self.vocabulary = vocabulary
@@ -87,8 +88,11 @@ class CompiledGrammar:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes held now; grows while matchers discover states, up to `Limits.max_memory_bytes`."""
-        return self.stats["memory_bytes"]
+        """Bytes held now; grows while matchers discover states, up to `Limits.max_memory_bytes`.
+
+        The unified grammar counts too.
+        """
+        return self.stats["memory_bytes"] + self.grammar.native.memory_bytes
 
 
 class Compiler:
@@ -97,7 +101,8 @@ class Compiler:
     Args:
         vocabulary: whose tokens the masks are about.
         threads: how many `compile_…_async` calls run at once.
-        cache_bytes: how much the cache may hold; 0 turns it off.
+        cache_bytes: how much the caches may hold: compiled grammars, and, with a quarter of it,
+            the parts that sources have in common; 0 turns them off.  See `memory_bytes`.
         limits: see `Limits`.
     """
 
@@ -112,8 +117,13 @@ class Compiler:
         self.vocabulary = vocabulary
         self.limits = limits or Limits()
         self._threads = threads
-        self._cache_bytes = cache_bytes
-        self._cache: OrderedDict[tuple[str, ...], CompiledGrammar] = OrderedDict()
+        fragment_bytes = cache_bytes // _FRAGMENT_SHARE
+        self._cache: Cache[CompiledGrammar] = Cache(
+            cache_bytes - fragment_bytes, lambda compiled: compiled.memory_bytes
+        )
+        self._fragments: Cache[Fragment] = Cache(
+            fragment_bytes, lambda fragment: fragment.grammar.native.memory_bytes
+        )
         self._lock = threading.Lock()
         self._executor: ThreadPoolExecutor | None = None
 
@@ -240,10 +250,15 @@ class Compiler:
         """`compile` on the compiler's threads."""
         return self._submit(self.compile, source)
 
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes that the caches hold, as they were when last measured."""
+        return self._cache.memory_bytes + self._fragments.memory_bytes
+
     def clear_cache(self) -> None:
         """Forget every compiled grammar; those in use live on with their users."""
-        with self._lock:
-            self._cache.clear()
+        self._cache.clear()
+        self._fragments.clear()
 
     def _compile_text(self, text: str, syntax: str) -> CompiledGrammar:
         from structag.text.grammar_text import read_grammar_text
@@ -264,26 +279,15 @@ class Compiler:
         return compiled
 
     def _compile(self, key: tuple[str, ...] | None, lower: Lower) -> CompiledGrammar:
-        if key is not None:
-            with self._lock:
-                if (known := self._cache.get(key)) is not None:
-                    self._cache.move_to_end(key)
-                    return known
-        builder = GrammarBuilder()
+        if key is not None and (known := self._cache.get(key)) is not None:
+            return known
+        builder = GrammarBuilder(self._fragments)
         compiled = self._build(builder.build(lower(builder)), builder.notes)
-        if key is not None and self._cache_bytes > 0:
-            with self._lock:
-                self._cache[key] = compiled
-                self._evict()
+        if key is not None:
+            self._cache.put(key, compiled)
         return compiled
 
-    def _evict(self) -> None:
-        held = sum(sum(map(len, key)) + g.memory_bytes for key, g in self._cache.items())
-        while held > self._cache_bytes and len(self._cache) > 1:
-            key, oldest = self._cache.popitem(last=False)
-            held -= sum(map(len, key)) + oldest.memory_bytes
-
-    def _build(self, grammar: Grammar, notes: Sequence[object] = ()) -> CompiledGrammar:
+    def _build(self, grammar: Grammar, notes: Sequence[Note] = ()) -> CompiledGrammar:
         vocabulary = self.vocabulary
         bound = bind_vocabulary(grammar, vocabulary.control_tokens, vocabulary.added_tokens)
         program, text = pack_grammar(simplify_grammar(bound))

@@ -22,7 +22,7 @@ PACKAGES = {
 }
 
 # Known to every layer; they know only each other.
-FOUNDATION = ("structag.errors", "structag.limits", "structag.source")
+FOUNDATION = ("structag.errors", "structag.limits", "structag.source", "structag.cache")
 
 # Package -> what its modules may import of ours, besides themselves.
 MAY_IMPORT = {
@@ -45,6 +45,7 @@ MAY_IMPORT = {
 
 # Nouns hold data; the verbs that work on them are not theirs to know.
 NOUNS = {
+    "structag.cache": (),
     "structag.errors": (),
     "structag.limits": ("structag.errors",),
     "structag.source": ("structag.errors", "structag.limits"),

@@ -12,9 +12,11 @@ the grammar it makes is immutable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple
 
 from structag._core import GrammarTable
+from structag.cache import Cache
 from structag.errors import GrammarError
 from structag.grammar.expressions import (
     MAX_CODE_POINT,
@@ -45,8 +47,25 @@ CODECS = ("json", "xml", "python_double", "python_single")
 MAX_COUNT = 2**31 - 1
 
 
+class Note(NamedTuple):
+    """What a front end has to say about its source, and where in the whole source that stands."""
+
+    pointer: str
+    content: object
+
+
+class Fragment(NamedTuple):
+    """A grammar that builders copy from: what many sources have in common is made once."""
+
+    grammar: Grammar
+    notes: tuple[Note, ...]
+
+
 class GrammarBuilder(GrammarTable):
     """Makes expressions and, at the end, a `Grammar`.
+
+    Args:
+        fragments: where `fragment` finds what other builders made.
 
     From the table come, besides what is defined here:
 
@@ -60,7 +79,9 @@ class GrammarBuilder(GrammarTable):
       text drops out of `child`), for regular operands;
     - ``mark(label, child)``;
     - ``node(ref)``, the expression behind a `Ref`, and ``intern(node)``, the `Ref` of an expression
-      as it stands;
+      as it stands; cheaper than `node`: ``literal_data(ref)`` (None if it is no literal),
+      ``sequence_length(ref)`` (1 if it is no sequence), ``alternatives(ref)`` (itself if it is no
+      union);
     - ``is_regular(ref)``, ``is_nullable(ref)`` (None: a rule or an `Erase` decides),
       ``is_text(ref)`` (certainly only valid UTF-8).
 
@@ -72,12 +93,32 @@ class GrammarBuilder(GrammarTable):
     Seq(parts=(2, 5))
     """
 
-    def __init__(self) -> None:
+    def __init__(self, fragments: Cache[Fragment] | None = None) -> None:
         super().__init__()
-        self.notes: list[object] = []
+        self.notes: list[Note] = []
         """What front ends have to say about their sources."""
         self.marker_tokens: set[str] = set()
         """See `Grammar.marker_tokens`."""
+        self._fragments = fragments
+
+    def fragment(
+        self, key: Hashable | None, make: Callable[[GrammarBuilder], Ref], pointer: str = ""
+    ) -> Ref:
+        """What `make` builds, in this builder; taken from the builder's fragments if it is there.
+
+        `key` says everything that `make` depends on but the builder (None: it is not kept);
+        `pointer` is the place that its notes are put at.
+        """
+        fragments = None if key is None else self._fragments
+        fragment = None if fragments is None else fragments.get(key)
+        if fragment is None:
+            builder = GrammarBuilder(self._fragments)
+            fragment = Fragment(builder.build(make(builder)), tuple(builder.notes))
+            if fragments is not None:
+                fragments.put(key, fragment)
+        self.notes += [Note(pointer + note.pointer, note.content) for note in fragment.notes]
+        self.marker_tokens.update(fragment.grammar.marker_tokens)
+        return self.extend(fragment.grammar.native)
 
     def tokens(self, ids: Iterable[int], *, negated: bool = False) -> Ref:
         """One whole token by id; `negated`: any other usable token."""

@@ -133,8 +133,11 @@ class Expander:
         """The texts in which `text` matches somewhere."""
         ref = self._patterns.get(text)
         if ref is None:
+            limits = self.limits
             try:
-                ref = lower_regex(text, self.builder, search=True, limits=self.limits)
+                ref = self.builder.fragment(
+                    ("pattern", text), lambda b: lower_regex(text, b, search=True, limits=limits)
+                )
             except StructagError as error:
                 error.pointer = f"{node.pointer}/{keyword}"
                 raise
@@ -147,8 +150,10 @@ class Expander:
         if ref is None:
             if name not in formats.FORMATS:
                 return None
-            parts = [lower_regex(part, self.builder) for part in formats.patterns_of(name)]
-            ref = self._formats[name] = self.builder.both(*parts)
+            patterns = formats.patterns_of(name)
+            ref = self._formats[name] = self.builder.fragment(
+                ("format", name), lambda b: b.both(*(lower_regex(part, b) for part in patterns))
+            )
             if formats.FORMATS[name].left_out:
                 self._inexact.add(ref)
         left_out = formats.FORMATS[name].left_out

@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from structag.errors import LimitError, SchemaError
-from structag.grammar.builder import GrammarBuilder
-from structag.grammar.expressions import Ref, Seq
+from structag.grammar.builder import GrammarBuilder, Note
+from structag.grammar.expressions import Ref
 from structag.limits import Limits
 from structag.schema.arrays import lower_array
 from structag.schema.document import Document, unsupported
@@ -112,7 +112,7 @@ class Lowering:
         self.document = document
         if expander is None:
             report = Report()
-            builder.notes.append(report)
+            builder.notes.append(Note("", report))
             expander = Expander(document, builder, options, limits, report)
         self.expander = expander
         self.notation = notation or JsonNotation(builder, options)
@@ -220,8 +220,7 @@ class Lowering:
 
     def _sealed(self, ref: Ref) -> Ref:
         """`ref`, as a rule if it is a long sequence, which would be copied wherever it is used."""
-        node = self.builder.node(ref)
-        if not isinstance(node, Seq) or len(node.parts) <= MAX_INLINE:
+        if self.builder.sequence_length(ref) <= MAX_INLINE:
             return ref
         rule = self._rules.get(ref)
         if rule is None:

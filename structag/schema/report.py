@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from structag.grammar.builder import Note
 from structag.schema.document import Node
 from structag.schema.keywords import ANNOTATIONS, DRAFTS, FIRST_DRAFT
 
@@ -48,16 +49,16 @@ class Report:
     def __init__(self) -> None:
         self._visits: list[tuple[Node, tuple[str, ...]]] = []
         self._notes: list[tuple[Node, str, str, str]] = []
+        self._parts: list[tuple[str, Report]] = []
         self._entries: tuple[Entry, ...] | None = None
 
     @classmethod
-    def of(cls, parts: Iterable[object]) -> Report:
-        """One report of all those among `parts`."""
+    def of(cls, parts: Iterable[Note]) -> Report:
+        """One report of all those among `parts`, each with its place before its pointers."""
         whole = cls()
-        for part in parts:
-            if isinstance(part, Report):
-                whole._visits += part._visits
-                whole._notes += part._notes
+        for pointer, content in parts:
+            if isinstance(content, Report):
+                whole._parts.append((pointer, content))
         return whole
 
     def visit(self, node: Node, keywords: Iterable[str]) -> None:
@@ -76,8 +77,9 @@ class Report:
     def entries(self) -> tuple[Entry, ...]:
         """All entries, sorted by pointer; made at the first call."""
         if self._entries is None:
-            self._entries = tuple(sorted(self._made()))
-            self._visits, self._notes = [], []
+            parts = [("", self), *self._parts]
+            self._entries = tuple(sorted(e for place, part in parts for e in part._made(place)))
+            self._visits, self._notes, self._parts = [], [], []
         return self._entries
 
     @property
@@ -96,13 +98,13 @@ class Report:
         return [entry._asdict() for entry in self.entries]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_visits": [], "_notes": [], "_entries": self.entries}
+        return {"_visits": [], "_notes": [], "_parts": [], "_entries": self.entries}
 
-    def _made(self) -> Iterable[Entry]:
+    def _made(self, place: str) -> Iterable[Entry]:
         found: dict[tuple[str, str], Entry] = {}
 
         def add(node: Node, keyword: str, status: str, reason: str) -> None:
-            pointer = f"{node.pointer}/{_escaped(keyword)}" if keyword else node.pointer
+            pointer = place + node.pointer + (f"/{_escaped(keyword)}" if keyword else "")
             known = found.get((pointer, keyword))
             if known is None or _RANK.index(known.status) < _RANK.index(status):
                 found[pointer, keyword] = Entry(pointer, keyword, status, reason)

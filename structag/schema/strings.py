@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from structag.grammar.builder import MAX_COUNT, GrammarBuilder
-from structag.grammar.expressions import Alt, Literal, Ref
+from structag.grammar.expressions import Ref
 from structag.schema.facts import Forms, StringFacts
 from structag.text.membership import UndecidedError, belongs
 
@@ -29,11 +29,10 @@ JSON = Quoting()
 def quoted(builder: GrammarBuilder, text: Ref, quoting: Quoting = JSON) -> Ref:
     """The strings whose value is in `text`, in quotes; fixed texts as `spelled` has them."""
     quote = builder.literal(quoting.quote)
-    node = builder.node(text)
     fixed: list[Ref] = []
     open_: list[Ref] = []
-    for part in node.parts if isinstance(node, Alt) else (text,):
-        (fixed if isinstance(builder.node(part), Literal) else open_).append(part)
+    for part in builder.alternatives(text):
+        (open_ if builder.literal_data(part) is None else fixed).append(part)
     words = [builder.seq(quote, spelled(builder, ref, quoting), quote) for ref in fixed]
     if not open_:
         return builder.alt(*words)
@@ -48,8 +47,8 @@ def spelled(builder: GrammarBuilder, text: Ref, quoting: Quoting = JSON) -> Ref:
     and a model that may do so loses its way.  Everything else may be spelled in any way, since
     writers differ in what they escape.
     """
-    node = builder.node(text)
-    if isinstance(node, Literal) and _PLAIN.fullmatch(node.data) and quoting.quote not in node.data:
+    data = builder.literal_data(text)
+    if data is not None and _PLAIN.fullmatch(data) and quoting.quote not in data:
         return text
     return builder.encoded(quoting.codec, text)
 

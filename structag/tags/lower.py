@@ -8,6 +8,7 @@ schemas are lowered by `structag.text` and `structag.schema`.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -85,6 +86,10 @@ def lower_format(
     builder.marker_tokens.update(tag.marker_tokens)
     lowering = _Lowering(builder, names, limits)
     return run_walk(lowering.lower(Part(tag.format, "/format", END_OF_OUTPUT)))
+
+
+_WITHOUT_REFERENCES = 2
+"""The version of marshal's format in which equal values have equal bytes."""
 
 
 class _Lowering:
@@ -328,11 +333,19 @@ class _Lowering:
 
         bound = format.max_whitespace_cnt
         options = SchemaOptions(property_order="any" if format.any_order else "schema")
-        return lower_arguments(
-            format.json_schema,
-            format.style,
-            self._builder,
-            options if bound is None else replace(options, max_whitespace=bound),
-            pointer=join_pointer(pointer, "json_schema"),
-            limits=self._limits,
-        )
+        if bound is not None:
+            options = replace(options, max_whitespace=bound)
+        schema, style, limits = format.json_schema, format.style, self._limits
+        place = join_pointer(pointer, "json_schema")
+
+        def lower(builder: GrammarBuilder) -> Ref:
+            return lower_arguments(schema, style, builder, options, limits=limits)
+
+        try:
+            key = ("schema", style, options, marshal.dumps(schema, _WITHOUT_REFERENCES))
+        except ValueError:  # exact decimals, or too deep
+            key = None
+        try:
+            return self._builder.fragment(key, lower, place)
+        except StructagError as error:
+            raise error.at(place) from None

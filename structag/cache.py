@@ -1,0 +1,86 @@
+"""A cache that counts bytes and forgets what was not used for longest."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value")
+
+_KEPT_BYTES = 300  # of Python's own objects for each entry
+_REMEASURED = 4
+
+
+class Cache(Generic[Value]):
+    """Values by key, at most `max_bytes` of them; any number of threads may use one.
+
+    Values may grow while they are kept: each `put` measures a few of the others anew, in turn, so
+    that its cost does not depend on how many there are.
+
+    Args:
+        max_bytes: how much the values and keys may take; a value that is larger is not kept.
+        measure: the bytes of a value; called under the cache's lock.
+    """
+
+    def __init__(self, max_bytes: int, measure: Callable[[Value], int]) -> None:
+        self._max_bytes = max_bytes
+        self._measure = measure
+        self._kept: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._unmeasured: list[Hashable] = []  # keys whose turn is still to come
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes held, as far as they were measured."""
+        return self._bytes
+
+    def get(self, key: Hashable) -> Value | None:
+        """The value of `key`, if it is still known."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Hashable, value: Value) -> None:
+        """Keep `value`, unless there is one for `key`."""
+        with self._lock:
+            if key in self._kept or not self._set(key, value):
+                return
+            for _ in range(_REMEASURED):
+                if not self._unmeasured:
+                    self._unmeasured = list(self._kept)
+                old = self._unmeasured.pop()
+                if old in self._kept:
+                    self._set(old, self._kept[old][0])
+            while self._bytes > self._max_bytes:
+                _, (_, size) = self._kept.popitem(last=False)
+                self._bytes -= size
+
+    def clear(self) -> None:
+        """Forget all values; those in use live on with their users."""
+        with self._lock:
+            self._kept.clear()
+            self._unmeasured.clear()
+            self._bytes = 0
+
+    def _set(self, key: Hashable, value: Value) -> bool:
+        size = self._measure(value) + _KEPT_BYTES + _text_bytes(key)
+        known = self._kept.get(key)
+        if known is None and size > self._max_bytes:
+            return False
+        self._bytes += size - (0 if known is None else known[1])
+        self._kept[key] = (value, size)
+        return True
+
+
+def _text_bytes(key: Hashable) -> int:
+    parts = key if isinstance(key, tuple) else (key,)
+    return sum(len(part) for part in parts if isinstance(part, str | bytes))
