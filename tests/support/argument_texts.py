@@ -233,7 +233,7 @@ def _read_m3(text: str) -> Iterator[list[tuple[str, Any]]]:
 
 def _m3_members(elements: list[Any]) -> Iterator[list[tuple[str, Any]]]:
     options = [[(name, value) for value in _m3_values(children)] for name, children in elements]
-    for choice in itertools.islice(itertools.product(*options), 200):
+    for choice in itertools.islice(itertools.product(*options), 5000):
         yield list(choice)
 
 
