@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from structag.cli import check, demo, mask, match, show
+from structag.cli import check, demo, formats, mask, match, show
 from structag.cli.rendering import InputError, print_error
 from structag.errors import StructagError
 
@@ -27,6 +27,7 @@ app.command("check")(check.check)
 app.command("match")(match.match)
 app.command("mask")(mask.mask)
 app.command("show")(show.show)
+app.command("formats")(formats.formats)
 app.command("demo")(demo.demo)
 
 

@@ -5,6 +5,7 @@ one grammar, is compiled for one vocabulary, and tells at each decoding step whi
 next.  Importing this package loads neither torch nor transformers.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from structag.bitmask import (
@@ -30,6 +31,7 @@ from structag.matcher import Matcher
 from structag.vocabulary import TokenKind, Vocabulary
 
 if TYPE_CHECKING:
+    from structag.openai import model_format, model_formats, register_model_format
     from structag.tags.model import StructuralTag
 
 __version__ = "0.1.0"
@@ -54,13 +56,22 @@ __all__ = [
     "VocabularyError",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
+    "model_format",
+    "model_formats",
+    "register_model_format",
     "reset_token_bitmask",
 ]
 
+# Pydantic, which these need, takes longer to import than everything else together.
+_LAZY = {
+    "StructuralTag": "structag.tags.model",
+    "model_format": "structag.openai",
+    "model_formats": "structag.openai",
+    "register_model_format": "structag.openai",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "StructuralTag":  # pydantic takes longer to import than everything else together
-        from structag.tags.model import StructuralTag
-
-        return StructuralTag
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'structag' has no attribute {name!r}")

@@ -23,6 +23,11 @@ CODES: dict[str, str] = {
     "exclude-conflict": "An excluded text occurs inside a begin marker or trigger.",
     "no-way-out": "Free text has no end marker although something must follow it.",
     "token-unknown": "A format names a token that the vocabulary does not have.",
+    # formats of model families
+    "family-unknown": "There is no model format of that name.",
+    "family-value": "A model family lacks a field, or has one of the wrong kind.",
+    "tool-value": "A tool or a `tool_choice` has a shape that is not known, or names no tool.",
+    "reasoning-conflict": "`reasoning` contradicts the end of the prompt, or the family.",
     # JSON Schema
     "schema-value": "A keyword of a schema has a value that the standard does not allow.",
     "schema-reference": "A `$ref` does not resolve, or only refers to itself.",

@@ -105,7 +105,14 @@ def test_the_language_reference_has_every_format() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/architecture.md", "docs/json-schema.md", "docs/structural-tag.md"]
+    "name",
+    [
+        "README.md",
+        "docs/architecture.md",
+        "docs/json-schema.md",
+        "docs/model-formats.md",
+        "docs/structural-tag.md",
+    ],
 )
 def test_python_in_documents_runs(name: str, tmp_path: Path) -> None:
     for language, body in blocks(name):

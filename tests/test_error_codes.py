@@ -98,6 +98,13 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("no-way-out", tag({"type": "sequence", "elements": [TEXT, TEXT]})),
     ("token-unknown", tag({"type": "token", "token": "<tool>"})),
     ("token-unknown", tag({"type": "exclude_token", "exclude_tokens": [257]})),
+    ("family-unknown", lambda: structag.model_format("qwen4")),
+    ("family-value", lambda: structag.register_model_format({"calls": {}})),
+    ("tool-value", lambda: structag.model_format("qwen3", tool_choice="always")),
+    (
+        "reasoning-conflict",
+        lambda: structag.model_format("qwen3", reasoning=False, prompt_tail="<think>"),
+    ),
     ("schema-value", schema({"minLength": -1})),
     ("schema-reference", schema({"$ref": "#/$defs/none"})),
     ("schema-unsatisfiable", schema({"type": "string", "enum": [1]})),

@@ -39,7 +39,8 @@ MAY_IMPORT = {
     "structag.tags": (*FOUNDATION, "structag.grammar", "structag.schema", "structag.text"),
     "structag.loaders": (*FOUNDATION, "structag.vocabulary"),
     "structag.bitmask": ("structag.errors", "structag._core"),
-    "structag.builtin_formats": ("structag.tags.model",),
+    "structag.families": (*FOUNDATION, "structag.tags.model"),
+    "structag.builtin_formats": (),
     "structag.grammars": (),
 }
 
@@ -51,6 +52,12 @@ NOUNS = {
     "structag.source": ("structag.errors", "structag.limits"),
     "structag.grammar.expressions": (*FOUNDATION, "structag._core"),
     "structag.tags.model": FOUNDATION,
+    "structag.families.template": (),
+    "structag.families.family": (
+        *FOUNDATION,
+        "structag.families.template",
+        "structag.tags.model",
+    ),
     "structag.vocabulary": (*FOUNDATION, "structag.loaders", "structag._core"),
 }
 

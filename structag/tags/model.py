@@ -69,7 +69,7 @@ class RegexFormat(_Model):
 
     type: Literal["regex"] = "regex"
     pattern: StrictStr = Field(description="a regular expression as a string")
-    excludes: Texts = Field((), description="a list of non-empty strings")
+    excludes: Texts = Field(default=(), description="a list of non-empty strings")
 
 
 class GrammarFormat(_Model):
@@ -77,7 +77,7 @@ class GrammarFormat(_Model):
 
     type: Literal["grammar"] = "grammar"
     grammar: StrictStr = Field(description="a grammar as a string")
-    syntax: GrammarSyntax = Field("ebnf", description="`ebnf`, `gbnf` or `lark`")
+    syntax: GrammarSyntax = Field(default="ebnf", description="`ebnf`, `gbnf` or `lark`")
 
 
 class JSONSchemaFormat(_Model):
@@ -91,9 +91,9 @@ class JSONSchemaFormat(_Model):
 
     type: Literal["json_schema"] = "json_schema"
     json_schema: StrictBool | dict[str, Any] = Field(description="a JSON Schema: object or boolean")
-    style: ArgumentStyle = Field("json", description="the name of an argument style")
-    any_order: StrictBool = Field(False, description="true or false")
-    max_whitespace_cnt: Count | None = Field(None, description="an integer from 0, or null")
+    style: ArgumentStyle = Field(default="json", description="the name of an argument style")
+    any_order: StrictBool = Field(default=False, description="true or false")
+    max_whitespace_cnt: Count | None = Field(default=None, description="an integer from 0, or null")
 
     @field_serializer("json_schema", when_used="json")
     def _exact_numbers(self, schema: Any) -> Any:
@@ -109,9 +109,13 @@ class AnyTextFormat(_Model):
     """
 
     type: Literal["any_text"] = "any_text"
-    excludes: Texts = Field((), description="a list of non-empty strings")
-    max_tokens: Count | None = Field(None, description="an integer from 0 to 2^31 - 1, or null")
-    max_chars: Count | None = Field(None, description="an integer from 0 to 2^31 - 1, or null")
+    excludes: Texts = Field(default=(), description="a list of non-empty strings")
+    max_tokens: Count | None = Field(
+        default=None, description="an integer from 0 to 2^31 - 1, or null"
+    )
+    max_chars: Count | None = Field(
+        default=None, description="an integer from 0 to 2^31 - 1, or null"
+    )
 
 
 class TokenFormat(_Model):
@@ -125,7 +129,7 @@ class ExcludeTokenFormat(_Model):
     """Exactly one token: none of `exclude_tokens`, no end that may follow, no stop token."""
 
     type: Literal["exclude_token"] = "exclude_token"
-    exclude_tokens: TokenRefs = Field((), description="a list of token ids or contents")
+    exclude_tokens: TokenRefs = Field(default=(), description="a list of token ids or contents")
 
 
 class AnyTokensFormat(_Model):
@@ -135,8 +139,10 @@ class AnyTokensFormat(_Model):
     """
 
     type: Literal["any_tokens"] = "any_tokens"
-    exclude_tokens: TokenRefs = Field((), description="a list of token ids or contents")
-    max_tokens: Count | None = Field(None, description="an integer from 0 to 2^31 - 1, or null")
+    exclude_tokens: TokenRefs = Field(default=(), description="a list of token ids or contents")
+    max_tokens: Count | None = Field(
+        default=None, description="an integer from 0 to 2^31 - 1, or null"
+    )
 
 
 class SequenceFormat(_Model):
@@ -223,9 +229,9 @@ class TriggeredTagsFormat(_Model):
     type: Literal["triggered_tags"] = "triggered_tags"
     triggers: Texts = Field(min_length=1, description="a non-empty list of non-empty strings")
     tags: Tags = Field(min_length=1, description="a non-empty list of formats of type `tag`")
-    excludes: Texts = Field((), description="a list of non-empty strings")
-    at_least_one: StrictBool = Field(False, description="true or false")
-    stop_after_first: StrictBool = Field(False, description="true or false")
+    excludes: Texts = Field(default=(), description="a list of non-empty strings")
+    at_least_one: StrictBool = Field(default=False, description="true or false")
+    stop_after_first: StrictBool = Field(default=False, description="true or false")
 
 
 class TagsWithSeparatorFormat(_Model):
@@ -237,8 +243,8 @@ class TagsWithSeparatorFormat(_Model):
     type: Literal["tags_with_separator"] = "tags_with_separator"
     tags: Tags = Field(min_length=1, description="a non-empty list of formats of type `tag`")
     separator: StrictStr = Field(description="a string")
-    at_least_one: StrictBool = Field(False, description="true or false")
-    stop_after_first: StrictBool = Field(False, description="true or false")
+    at_least_one: StrictBool = Field(default=False, description="true or false")
+    stop_after_first: StrictBool = Field(default=False, description="true or false")
 
 
 class DispatchFormat(_Model):
@@ -252,8 +258,8 @@ class DispatchFormat(_Model):
     rules: TextRules = Field(
         min_length=1, description="a non-empty list of pairs [non-empty string, format]"
     )
-    loop: StrictBool = Field(True, description="true or false")
-    excludes: Texts = Field((), description="a list of non-empty strings")
+    loop: StrictBool = Field(default=True, description="true or false")
+    excludes: Texts = Field(default=(), description="a list of non-empty strings")
 
 
 class TokenTriggeredTagsFormat(_Model):
@@ -268,9 +274,9 @@ class TokenTriggeredTagsFormat(_Model):
         min_length=1, description="a non-empty list of token ids or contents"
     )
     tags: Tags = Field(min_length=1, description="a non-empty list of formats of type `tag`")
-    exclude_tokens: TokenRefs = Field((), description="a list of token ids or contents")
-    at_least_one: StrictBool = Field(False, description="true or false")
-    stop_after_first: StrictBool = Field(False, description="true or false")
+    exclude_tokens: TokenRefs = Field(default=(), description="a list of token ids or contents")
+    at_least_one: StrictBool = Field(default=False, description="true or false")
+    stop_after_first: StrictBool = Field(default=False, description="true or false")
 
 
 class TokenDispatchFormat(_Model):
@@ -284,8 +290,8 @@ class TokenDispatchFormat(_Model):
     rules: TokenRules = Field(
         min_length=1, description="a non-empty list of pairs [token id or content, format]"
     )
-    loop: StrictBool = Field(True, description="true or false")
-    exclude_tokens: TokenRefs = Field((), description="a list of token ids or contents")
+    loop: StrictBool = Field(default=True, description="true or false")
+    exclude_tokens: TokenRefs = Field(default=(), description="a list of token ids or contents")
 
 
 Format: TypeAlias = Annotated[
@@ -350,7 +356,7 @@ class StructuralTag(_Model):
 
     type: Literal["structural_tag"] = "structural_tag"
     format: Format = Field(description="a format")
-    marker_tokens: Texts = Field((), description="a list of non-empty strings")
+    marker_tokens: Texts = Field(default=(), description="a list of non-empty strings")
 
 
 def _plain_numbers(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""How model families write their turns: `family` is the data, `compose` makes a tag of it."""
