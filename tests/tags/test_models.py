@@ -15,12 +15,6 @@ structag = pytest.importorskip("structag")
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("STRUCTAG_DATA", ROOT / "no-data")) / "cases"
-FORMATS = {
-    "sequence", "or", "optional", "plus", "star", "repeat", "tag", "any_text", "triggered_tags",
-    "const_string", "regex", "json_schema",
-}  # fmt: skip
-STYLES = {"json", "deepseek_xml"}
-
 BOOK = '<｜DSML｜invoke name="book_table">\n'
 PLACE = '<｜DSML｜parameter name="restaurant" string="true">Chez <Léa></｜DSML｜parameter>\n'
 GUESTS = '<｜DSML｜parameter name="guests" string="false">4</｜DSML｜parameter>\n'
@@ -59,30 +53,14 @@ def own_tag() -> Any:
     return json.loads((ROOT / "examples" / "deepseek_v4.json").read_text(encoding="utf-8"))
 
 
-def read_cases() -> list[Any]:
+def read_cases(kind: str) -> list[Any]:
     path = DATA / "reports.jsonl"
     if not path.exists():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
-    return [c for c in map(json.loads, lines) if c["kind"] == "structural_tag" and is_ours(c)]
-
-
-def is_ours(case: Any) -> bool:
-    if case["expected_error"]:
-        return True
-    return names_in(case["input"]["format"], "type") <= FORMATS and (
-        names_in(case["input"]["format"], "style") <= STYLES
-    )
-
-
-def names_in(format: Any, field: str) -> set[str]:
-    """The values of `field` in a format and its parts, schemas left out."""
-    if isinstance(format, list):
-        return set().union(*(names_in(part, field) for part in format))
-    if not isinstance(format, dict):
-        return set()
-    inner = (names_in(v, field) for k, v in format.items() if k != "json_schema")
-    return set().union({format[field]} if field in format else set(), *inner)
+    cases = [case for case in map(json.loads, lines) if case["kind"] == kind]
+    # There is no such option: a text that begins like its end marker may go on otherwise.
+    return [case for case in cases if "lock_end_prefix" not in case.get("options", {})]
 
 
 @cache
@@ -140,7 +118,7 @@ def test_deepseek_example_of_the_data(match: Any) -> None:
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="needs STRUCTAG_DATA")
-@pytest.mark.parametrize("case", read_cases(), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", read_cases("structural_tag"), ids=lambda case: case["id"])
 def test_reported_cases(case: Any) -> None:
     if case["expected_error"]:
         with pytest.raises(structag.FormatError):
@@ -149,3 +127,80 @@ def test_reported_cases(case: Any) -> None:
 
     assert [text for text in case["accept"] if not by_string(case["input"], text)] == []
     assert [text for text in case["reject"] if by_string(case["input"], text)] == []
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="needs STRUCTAG_DATA")
+@pytest.mark.parametrize("case", read_cases("tokenizer"), ids=lambda case: case["id"])
+def test_reported_scripts(case: Any) -> None:
+    script = case["input"]
+    contents = [raw(entry) for entry in [*script["vocab"], *script["special"]]]
+    size = case.get("vocab_size", len(contents))
+    vocabulary = structag.Vocabulary.from_token_bytes(
+        [*contents, *[b""] * (size - len(contents))],
+        special=range(len(script["vocab"]), len(contents)),
+        stop_token_ids=script["eos"],
+    )
+    ((kind, source),) = script["grammar"].items()
+    grammar = getattr(structag.Compiler(vocabulary), f"compile_{kind}")(source)
+    Script(structag.Matcher(grammar), size).run(script["steps"])
+
+
+def raw(entry: Any) -> bytes:
+    return bytes.fromhex(entry["hex"]) if isinstance(entry, dict) else entry.encode()
+
+
+class Script:
+    """Runs the steps of a reported script; `mask` is compared with what a fork accepts."""
+
+    def __init__(self, matcher: Any, size: int) -> None:
+        self.matcher = matcher
+        self.size = size
+        self.kept: list[Any] = []
+
+    def run(self, steps: Any) -> None:
+        for name, *arguments in steps:
+            getattr(self, name)(*arguments)
+
+    def allowed(self) -> set[int]:
+        words = (self.size + 31) // 32
+        bitmask = structag.allocate_token_bitmask(1, 32 * words)
+        self.matcher.fill_next_token_bitmask(bitmask)
+        tokens = {t for t in range(32 * words) if bitmask[0, t // 32] >> (t % 32) & 1}
+
+        assert tokens == {t for t in range(self.size) if self.matcher.fork().accept_token(t)}
+        return tokens
+
+    def mask(self, must: list[int] | None, must_not: list[int] | None) -> None:
+        allowed = self.allowed()
+
+        assert set(must or ()) <= allowed
+        assert not set(must_not or ()) & allowed
+
+    def mask_no_throw(self) -> None:
+        self.allowed()
+
+    def consistent(self) -> None:
+        self.allowed()
+
+    def accept(self, token: int) -> None:
+        assert self.matcher.accept_token(token)
+
+    def reject(self, token: int) -> None:
+        assert not self.matcher.accept_token(token)
+
+    def rollback(self, count: int) -> None:
+        self.matcher.rollback(count)
+
+    def terminated(self, expected: bool) -> None:
+        assert self.matcher.is_terminated() == expected
+
+    def fork(self) -> None:
+        self.kept.append(self.matcher.fork())
+
+    def restore(self) -> None:
+        self.matcher = self.kept.pop()
+
+    def jump(self, *expected: Any) -> None:
+        forced = self.matcher.find_jump_forward_string().encode()
+
+        assert forced in [raw(entry) for entry in expected]
