@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from structag.cli import check, demo, formats, mask, match, show
+from structag.cli import check, demo, formats, mask, match, schema, show
 from structag.cli.rendering import InputError, print_error
 from structag.errors import StructagError
 
@@ -28,6 +28,7 @@ app.command("match")(match.match)
 app.command("mask")(mask.mask)
 app.command("show")(show.show)
 app.command("formats")(formats.formats)
+app.command("schema")(schema.schema)
 app.command("demo")(demo.demo)
 
 

@@ -33,6 +33,7 @@ from structag.vocabulary import TokenKind, Vocabulary
 if TYPE_CHECKING:
     from structag.openai import model_format, model_formats, register_model_format
     from structag.tags.model import StructuralTag
+    from structag.tags.published import structural_tag_schema
 
 __version__ = "0.1.0"
 
@@ -60,6 +61,7 @@ __all__ = [
     "model_formats",
     "register_model_format",
     "reset_token_bitmask",
+    "structural_tag_schema",
 ]
 
 # Pydantic, which these need, takes longer to import than everything else together.
@@ -68,6 +70,7 @@ _LAZY = {
     "model_format": "structag.openai",
     "model_formats": "structag.openai",
     "register_model_format": "structag.openai",
+    "structural_tag_schema": "structag.tags.published",
 }
 
 

@@ -248,35 +248,28 @@ class _Binder:
             cases.append((trigger, ref))
         return self._alt([self._add(Scan(tuple(cases), node.excludes)), *options])
 
-    def _split(self, ref: Ref, start: bytes, depth: int = 8) -> tuple[Ref | None, Ref | None]:
-        """What is left of `ref` where its first marker begins with `start`; the other cases.
+    def _split(self, ref: Ref, start: bytes) -> tuple[Ref | None, Ref | None]:
+        """What is left of the cases in `ref` whose marker begins with `start`; the other cases.
 
-        `ref` is of the grammar that is copied, the results are of the copy.  Markers deeper inside
-        count among the others.
+        `ref` is of the grammar that is copied, the results are of the copy.
         """
-        node = self.grammar.nodes[ref]
-        if isinstance(node, Literal) and node.marker and node.data.startswith(start):
-            data = node.data[len(start) :]
-            tails = self._spellings(data, self.finder.find(data))
-            return tails[0], None
-        if depth == 0 or not isinstance(node, Mark | Alt | Seq):
-            return None, self.places[ref]
-        if isinstance(node, Mark):
-            halves = self._split(node.child, start, depth - 1)
-            wrapped = (
-                None if half is None else self._add(Mark(node.label, half)) for half in halves
-            )
-            return next(wrapped), next(wrapped)
-        if isinstance(node, Seq):
-            rest = [self.places[part] for part in node.parts[1:]]
-            halves = self._split(node.parts[0], start, depth - 1)
-            joined = (None if half is None else self._seq([half, *rest]) for half in halves)
-            return next(joined), next(joined)
-        pairs = [self._split(part, start, depth - 1) for part in node.parts]
-        left, right = (
-            [half for half in side if half is not None] for side in zip(*pairs, strict=True)
-        )
-        return self._alt(left) if left else None, self._alt(right) if right else None
+        nodes = self.grammar.nodes
+        left, others = [], []
+        node = nodes[ref]
+        for case in node.parts if isinstance(node, Alt) else (ref,):
+            mark = nodes[case]
+            inner = mark.child if isinstance(mark, Mark) else case
+            whole = nodes[inner]
+            parts = whole.parts if isinstance(whole, Seq) else (inner,)
+            first = nodes[parts[0]]
+            if isinstance(first, Literal) and first.marker and first.data.startswith(start):
+                data = first.data[len(start) :]
+                spelled = self._spellings(data, self.finder.find(data))[0]
+                rest = self._seq([spelled, *(self.places[part] for part in parts[1:])])
+                left.append(self._add(Mark(mark.label, rest)) if isinstance(mark, Mark) else rest)
+            else:
+                others.append(self.places[case])
+        return self._alt(left) if left else None, self._alt(others) if others else None
 
     def _empty(self) -> Ref:
         return self._add(Empty())

@@ -252,18 +252,27 @@ class _Lowering:
         )
 
     def _dispatch(self, format: DispatchFormat, part: Part, refs: Sequence[Ref]) -> Ref:
+        empty, rules = self._builder.empty, self._rules_of(part, refs)
         cases = [
-            Case(pattern, ref, self._builder.empty, is_open(content))
-            for (pattern, content), ref in zip(format.rules, refs, strict=True)
+            Case(pattern, ref, empty, is_open(content))
+            for (pattern, content), ref in zip(format.rules, rules, strict=True)
         ]
         return self._among_text(part, cases, format.excludes, False, not format.loop)
 
     def _token_dispatch(self, format: TokenDispatchFormat, part: Part, refs: Sequence[Ref]) -> Ref:
+        empty, rules = self._builder.empty, self._rules_of(part, refs)
         cases = [
-            Case(self._names.resolve(token, part.pointer), ref, self._builder.empty, is_open(inner))
-            for (token, inner), ref in zip(format.rules, refs, strict=True)
+            Case(self._names.resolve(token, part.pointer), ref, empty, is_open(content))
+            for (token, content), ref in zip(format.rules, rules, strict=True)
         ]
         return self._among_tokens(part, cases, format.exclude_tokens, False, not format.loop)
+
+    def _rules_of(self, part: Part, refs: Sequence[Ref]) -> list[Ref]:
+        # The mark keeps the content apart from the pattern: no token spells across the two.
+        return [
+            self._builder.mark(join_pointer(part.pointer, "rules", index), ref)
+            for index, ref in enumerate(refs)
+        ]
 
     def _among_text(
         self, part: Part, cases: Sequence[Case], excludes: Sequence[str], first: bool, once: bool

@@ -9,6 +9,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 
+class TokenCase(NamedTuple):
+    """One structural tag; outputs are tokens of `TOKEN_TABLE` by content, separated by spaces."""
+
+    name: str
+    format: dict[str, Any]
+    accept: tuple[str, ...]
+    reject: tuple[str, ...]
+    marker_tokens: tuple[str, ...] = ()
+
+
 class TagCase(NamedTuple):
     """One structural tag (its `format`) and what it must do."""
 
@@ -18,8 +28,9 @@ class TagCase(NamedTuple):
     reject: tuple[str, ...]
 
 
-def text(*excludes: str) -> dict[str, Any]:
-    return {"type": "any_text", "excludes": list(excludes)} if excludes else {"type": "any_text"}
+def text(*excludes: str, **fields: Any) -> dict[str, Any]:
+    listed = {"excludes": list(excludes)} if excludes else {}
+    return {"type": "any_text", **listed, **fields}
 
 
 def const(value: str) -> dict[str, Any]:
@@ -44,6 +55,34 @@ def wrap(kind: str, content: Any, **fields: Any) -> dict[str, Any]:
 
 def triggered(triggers: list[str], tags: list[Any], **fields: Any) -> dict[str, Any]:
     return {"type": "triggered_tags", "triggers": triggers, "tags": tags, **fields}
+
+
+def separated(separator: str, *tags: Any, **fields: Any) -> dict[str, Any]:
+    return {"type": "tags_with_separator", "separator": separator, "tags": list(tags), **fields}
+
+
+def dispatch(*rules: Any, **fields: Any) -> dict[str, Any]:
+    return {"type": "dispatch", "rules": [list(rule) for rule in rules], **fields}
+
+
+def token(name: int | str) -> dict[str, Any]:
+    return {"type": "token", "token": name}
+
+
+def no_token(*names: int | str) -> dict[str, Any]:
+    return {"type": "exclude_token", "exclude_tokens": list(names)}
+
+
+def tokens(*names: int | str, **fields: Any) -> dict[str, Any]:
+    return {"type": "any_tokens", "exclude_tokens": list(names), **fields}
+
+
+def token_triggered(triggers: list[Any], tags: list[Any], **fields: Any) -> dict[str, Any]:
+    return {"type": "token_triggered_tags", "trigger_tokens": triggers, "tags": tags, **fields}
+
+
+def token_dispatch(*rules: Any, **fields: Any) -> dict[str, Any]:
+    return {"type": "token_dispatch", "rules": [list(rule) for rule in rules], **fields}
 
 
 A, B = tag("<a>", const("x"), "</a>"), tag("<b>", const("y"), "</b>")
@@ -243,4 +282,278 @@ TAG_CASES = (
         ("｜éé｜", "｜éxé｜"),
         ("｜éé", "｜é"),
     ),
+    TagCase(
+        "text_with_a_bound_may_stand_anywhere",
+        seq(text(max_chars=2), const("!")),
+        ("!", "ä!", "!!", "ab!", "a!!"),
+        ("", "abc!", "abc", "!!!!"),
+    ),
+    TagCase(
+        "bounded_text_still_stops_at_the_end",
+        tag("(", text(")", max_chars=2), "))"),
+        ("())", "(a))", "(ab))"),
+        ("(abc))", "(a)b))"),
+    ),
+    TagCase(
+        "bounded_text_repeated_is_bounded_each_time",
+        wrap("repeat", tag("<", text(max_chars=1), ">"), min=0, max=2),
+        ("", "<>", "<a><b>"),
+        ("<ab>", "<a><b><c>"),
+    ),
+    TagCase(
+        "text_stops_where_it_excludes_what_follows",
+        seq(text("END"), const("END."), any_of(const("1"), const("2"))),
+        ("END.1", "EN D END.2"),
+        ("END", "a END b END.1", "1"),
+    ),
+    TagCase(
+        "excluded_text_stops_each_round",
+        wrap("star", seq(const("- "), text("- "))),
+        ("", "- ", "- a- b", "- a"),
+        ("a", "-"),
+    ),
+    TagCase(
+        "separator_stands_between_tags",
+        separated(",", A, B),
+        ("", "<a>x</a>", "<a>x</a>,<b>y</b>,<a>x</a>"),
+        (",", "<a>x</a>,", "<a>x</a><b>y</b>", "<a>x</a>,,<b>y</b>"),
+    ),
+    TagCase(
+        "empty_separator",
+        seq(separated("", A, B, at_least_one=True), const("!")),
+        ("<a>x</a>!", "<a>x</a><b>y</b>!"),
+        ("!", "<a>x</a>,<b>y</b>!"),
+    ),
+    TagCase(
+        "one_tag_at_most",
+        seq(separated(",", A, B, stop_after_first=True), const("!")),
+        ("!", "<a>x</a>!"),
+        ("<a>x</a>,<b>y</b>!", "<a>x</a>,!"),
+    ),
+    TagCase(
+        "just_one_tag",
+        separated(",", A, B, **ONCE),
+        ("<a>x</a>", "<b>y</b>"),
+        ("", "<a>x</a>,<b>y</b>"),
+    ),
+    TagCase(
+        "separator_ends_a_tag_without_end",
+        tag("[", separated(";", tag("", text(), "")), "]"),
+        ("[]", "[a]", "[a;b;]", "[;]"),
+        ("[a", "[a;b]c]"),
+    ),
+    TagCase(
+        "dispatch_goes_on_after_a_rule",
+        dispatch(("@", const("a")), ("#", const("1"))),
+        ("", "x", "@a", "x@ay#1z", "@a@a"),
+        ("@", "@b", "#a", "x@"),
+    ),
+    TagCase(
+        "dispatch_without_loop_is_over_after_a_rule",
+        seq(tag("", dispatch(("@", const("a")), loop=False), "."), const("!")),
+        (".!", "x.!", "x@a.!"),
+        ("x@ay.!", "@a@a.!", "@.!"),
+    ),
+    TagCase(
+        "dispatch_excludes",
+        dispatch(("@", const("no")), excludes=["no"]),
+        ("", "n@noo", "@no"),
+        ("no", "@no no", "no@no"),
+    ),
+    TagCase(
+        "dispatch_stops_where_it_excludes_what_follows",
+        seq(dispatch(("@", const("a")), excludes=["END"]), const("END")),
+        ("END", "x@aEND", "ENEND"),
+        ("x", "@END", "ENDEND"),
+    ),
+    TagCase(
+        "text_after_a_pattern_runs_to_the_end",
+        tag("(", dispatch(("@", seq(const("a"), text())), ("#", const("1"))), ")"),
+        ("()", "(x#1@a#)", "(@a)"),
+        ("(@b)", "(#)", "(@a", "(@a))"),
+    ),
 )  # fmt: skip
+
+ORDINARY = ("a", "b", "x", "<", "t", ">", "/", "|", "x>", "<t", "</t>")
+USER_DEFINED = ("</think>", "<call>")
+CONTROL = ("<tool>", "</tool>", "<img>", "<t|a>")
+TOKEN_TABLE = (*ORDINARY, *USER_DEFINED, *CONTROL, "<eos>")
+"""The contents of a small vocabulary by id; the last one is the stop token."""
+
+TOOL, END_TOOL = token("<tool>"), token("</tool>")
+CALL = tag(TOOL, const("x"), END_TOOL)
+PIECES = "< / t >"
+
+TOKEN_CASES = (
+    TokenCase("token_is_one_token", token("<img>"), ("<img>",), ("", "<img> <img>", "<tool>")),
+    TokenCase("token_by_id", token(TOKEN_TABLE.index("<img>")), ("<img>",), ("<tool>", "a")),
+    TokenCase("ordinary_token_is_not_its_text", token("</t>"), ("</t>",), (PIECES, "<t")),
+    TokenCase("user_defined_token", token("</think>"), ("</think>",), ("<img>", "")),
+    TokenCase(
+        "any_token_but_some",
+        no_token("<img>", "a"),
+        ("b", "x>", "<tool>", "</think>"),
+        ("a", "<img>", "", "b b"),
+    ),
+    TokenCase(
+        "the_end_is_not_the_one_token_before_it",
+        tag(TOOL, no_token(), END_TOOL),
+        ("<tool> a </tool>", "<tool> <tool> </tool>"),
+        ("<tool> </tool>", "<tool> </tool> </tool>", "<tool> a a </tool>"),
+    ),
+    TokenCase(
+        "any_tokens_stop_at_the_end",
+        tag(TOOL, tokens("<img>"), END_TOOL),
+        ("<tool> </tool>", "<tool> a <tool> </think> </tool>"),
+        ("<tool>", "<tool> <img> </tool>", "<tool> </tool> </tool>", "<tool> a </tool> b"),
+    ),
+    TokenCase("any_tokens_at_the_end_of_output", tokens("a"), ("", "b <img>"), ("a", "b a")),
+    TokenCase(
+        "any_tokens_with_a_bound_may_stand_anywhere",
+        seq(tokens(max_tokens=2), const("x")),
+        ("x", "a x", "<img> x> x", "x x"),
+        ("", "a b a x", "a b"),
+    ),
+    TokenCase(
+        "any_tokens_repeated_are_any_tokens",
+        tag(TOOL, wrap("star", tokens()), END_TOOL),
+        ("<tool> a b </tool>",),
+        ("<tool> </tool> </tool>",),
+    ),
+    TokenCase(
+        "any_tokens_stop_at_a_text",
+        tag("<", tokens("<img>", "b"), "</t>"),
+        ("< </t>", f"< a <tool> {PIECES}", "< a < / </t>", "< t a </t>"),
+        ("< </t> a </t>", "< <img> </t>", "< b </t>", "< a < / <t a"),
+    ),
+    TokenCase(
+        "any_tokens_with_a_bound_stop_at_a_text",
+        tag("<", tokens(max_tokens=2), "</t>"),
+        ("< </t>", "< a <img> </t>", f"< a {PIECES}"),
+        ("< a a a </t>", "< a </t> </t>"),
+    ),
+    TokenCase(
+        "tag_of_tokens",
+        CALL,
+        ("<tool> x </tool>",),
+        ("<tool> x", "x </tool>", "<tool> a </tool>", "< t x </tool>"),
+    ),
+    TokenCase(
+        "ends_of_both_kinds",
+        tag(TOOL, text(), [END_TOOL, "</t>"]),
+        ("<tool> a </tool>", "<tool> a </t>", f"<tool> a {PIECES}", "<tool> < / </t>"),
+        ("<tool> a </t> </tool>", "<tool> a <img> </tool>", "<tool> a"),
+    ),
+    TokenCase(
+        "text_does_not_hold_the_text_of_an_end_token",
+        tag("<", text(), token("</t>")),
+        ("< </t>", "< a < t </t>"),
+        ("< </t> </t>", f"< {PIECES} </t>", f"< a {PIECES}"),
+    ),
+    TokenCase(
+        "text_may_spell_a_control_token",
+        tag("<", text(), END_TOOL),
+        ("< < / t a </tool>", "< </tool>"),
+        ("< </tool> </tool>",),
+    ),
+    TokenCase(
+        "text_with_a_bound_of_tokens",
+        tag(TOOL, text(max_tokens=2), END_TOOL),
+        ("<tool> </tool>", "<tool> x> </t> </tool>", "<tool> a </tool>"),
+        ("<tool> a b a </tool>", "<tool> a"),
+    ),
+    TokenCase(
+        "text_with_both_bounds",
+        tag(TOOL, text(max_tokens=2, max_chars=3), END_TOOL),
+        ("<tool> x> a </tool>", "<tool> a b </tool>"),
+        ("<tool> x> x> </tool>", "<tool> a a a </tool>", "<tool> </t> </tool>"),
+    ),
+    TokenCase(
+        "tags_among_tokens",
+        token_triggered(["<tool>"], [CALL], exclude_tokens=["<img>"]),
+        ("", "a </tool>", "a <tool> x </tool> b <tool> x </tool>", "</think>"),
+        ("<tool>", "<tool> a </tool>", "<img>", "<tool> x </tool> <img>"),
+    ),
+    TokenCase(
+        "at_least_one_starts_with_a_tag",
+        token_triggered(["<tool>"], [CALL], at_least_one=True),
+        ("<tool> x </tool>", "<tool> x </tool> a", "<tool> x </tool> <tool> x </tool>"),
+        ("", "a", "a <tool> x </tool>"),
+    ),
+    TokenCase(
+        "stop_after_first",
+        token_triggered(["<tool>"], [CALL], stop_after_first=True),
+        ("", "a", "a <tool> x </tool>"),
+        ("<tool> x </tool> a",),
+    ),
+    TokenCase(
+        "exactly_one",
+        token_triggered(["<tool>"], [CALL], **ONCE),
+        ("<tool> x </tool>",),
+        ("", "a <tool> x </tool>", "<tool> x </tool> a"),
+    ),
+    TokenCase(
+        "tags_among_tokens_stop_at_the_enclosing_end",
+        tag("<", token_triggered(["<tool>"], [CALL]), "</t>"),
+        ("< </t>", "< a <tool> x </tool> </t>", f"< <img> {PIECES}"),
+        ("< </t> </t>", "< <tool> </t>", "< a"),
+    ),
+    TokenCase(
+        "a_tag_among_tokens_without_end_runs_on",
+        token_triggered(["<tool>"], [tag(TOOL, text(), "")]),
+        ("<img>", "<img> <tool> a b", "<tool>"),
+        ("<tool> <img>", "<tool> <tool>"),
+    ),
+    TokenCase(
+        "tokens_lead_to_formats",
+        token_dispatch(("<img>", const("a")), ("</think>", const("b")), exclude_tokens=["x"]),
+        ("", "<img> a", "b <img> a </think> b <tool>"),
+        ("<img>", "<img> b", "</think> a", "x", "<img> a x"),
+    ),
+    TokenCase(
+        "tokens_lead_to_formats_once",
+        token_dispatch(("<img>", const("a")), loop=False),
+        ("", "b", "b <img> a"),
+        ("<img> a b", "<img>"),
+    ),
+    TokenCase(
+        "marker_is_spelled_either_way",
+        tag("<tool>", const("x"), "<call>"),
+        ("<tool> x <call>",),
+        ("<tool> x", "< t x <call>"),
+    ),
+    TokenCase(
+        "marker_is_the_token",
+        tag("<call>", const("x"), "</think>a"),
+        ("<call> x </think> a",),
+        ("<call> x </think>", "<tool> x </think> a"),
+        marker_tokens=("<call>", "</think>"),
+    ),
+    TokenCase(
+        "marker_of_no_token_is_text",
+        tag("<call>", const("x"), "</t>"),
+        ("<call> x </t>", f"<call> x {PIECES}"),
+        ("x </t>",),
+        marker_tokens=("<call>", "</t>", "<other>"),
+    ),
+    TokenCase(
+        "marker_token_is_not_spelled_in_pieces",
+        seq(const("<t|a>"), const("<")),
+        ("<t|a> <",),
+        ("< t | a > <", "<t|a>"),
+        marker_tokens=("<t|a>",),
+    ),
+    TokenCase(
+        "trigger_is_the_token",
+        triggered(["<tool>"], [tag("<tool>x", const("a"), "</tool>")]),
+        ("a <tool> x a </tool>", "<"),
+        ("<tool> a", "<tool> x a", "<img>"),
+        marker_tokens=("<tool>", "</tool>"),
+    ),
+    TokenCase(
+        "token_begins_in_the_trigger_and_ends_beyond_it",
+        triggered(["<t"], [tag("<t|a>", const("a"), "/"), tag("<t>", const("b"), "/")]),
+        ("x <t|a> a /", "<t > b /", "< t > b /", "<t|a> a / <t|a> a / x"),
+        ("<t|a> b /", "<t|a>", "<t a", "<tool>"),
+    ),
+)
