@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from structag.cli import check, demo, formats, mask, match, schema, show
+from structag.cli import check, convert, demo, formats, mask, match, schema, show
 from structag.cli.rendering import InputError, print_error
 from structag.errors import StructagError
 
@@ -19,7 +19,7 @@ UNUSABLE, MISTAKE, INTERRUPTED, CLOSED_PIPE = 2, 70, 130, 141
 
 app = typer.Typer(
     name="structag",
-    help="Structural tags, JSON Schemas and regexes: check them, match texts, look at token masks.",
+    help="Structural tags, JSON Schemas, grammars and regexes: check, match, convert, see masks.",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -27,6 +27,7 @@ app.command("check")(check.check)
 app.command("match")(match.match)
 app.command("mask")(mask.mask)
 app.command("show")(show.show)
+app.command("convert")(convert.convert)
 app.command("formats")(formats.formats)
 app.command("schema")(schema.schema)
 app.command("demo")(demo.demo)

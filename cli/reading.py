@@ -1,11 +1,13 @@
 """What commands are given: the FILE argument (path, `-` or the document itself), and its kind.
 
-A document that is no JSON object or boolean is a regular expression only if it is said to be one:
+A text with rules ``name ::= …`` is a grammar: GBNF if its file ends so, EBNF otherwise.  Any other
+document that is no JSON object or boolean is a regular expression only if it is said to be one:
 nearly every text is a valid pattern, and a guess would hide mistakes.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from enum import Enum
 from pathlib import Path
@@ -20,6 +22,7 @@ from structag.source import Source, read_json
 
 # Types that no JSON Schema has: somebody forgot the document around the format.
 _FORMATS = ("tag", "triggered_tags", "sequence", "or", "const_string", "any_text")
+_RULE = re.compile(rb"^[ \t]*[\w.-]+[ \t]*(?:\[[^\]\n]*\][ \t]*)?::=", re.MULTILINE)
 
 
 class Kind(str, Enum):
@@ -28,6 +31,8 @@ class Kind(str, Enum):
     TAG = "tag"
     SCHEMA = "schema"
     REGEX = "regex"
+    EBNF = "ebnf"
+    GBNF = "gbnf"
 
 
 FileArgument = Annotated[
@@ -53,7 +58,7 @@ def read_document(argument: str, kind: Kind | None) -> Document:
     data, name = _read(argument, kind)
     source = Source(data.decode("utf-8", "replace"), name)
     if not data.strip():
-        raise InputError(f"{name} is empty", hint="expected a structural tag, JSON Schema or regex")
+        raise InputError(f"{name} is empty", hint="expected a schema, tag, grammar or regex")
     try:
         return Document(data, source, kind or _guess(data, source))
     except StructagError as error:
@@ -65,7 +70,11 @@ def compile_document(document: Document, vocabulary: structag.Vocabulary) -> Any
     compiler = structag.Compiler(vocabulary)
     try:
         if document.kind is Kind.REGEX:
-            return compiler.compile_regex(_pattern(document))
+            return compiler.compile_regex(_decoded(document).removesuffix("\n").removesuffix("\r"))
+        if document.kind is Kind.EBNF:
+            return compiler.compile_ebnf(_decoded(document))
+        if document.kind is Kind.GBNF:
+            return compiler.compile_gbnf(_decoded(document))
         if document.kind is Kind.SCHEMA:
             return compiler.compile_json_schema(read_json(document.data))
         return compiler.compile_structural_tag(read_json(document.data))
@@ -83,7 +92,8 @@ def read_text(argument: str) -> bytes:
 def _read(argument: str, kind: Kind | None) -> tuple[bytes, str]:
     if argument == "-":
         return sys.stdin.buffer.read(), "<standard input>"
-    if argument.lstrip()[:1] in ("{", "[") or argument.strip() in ("true", "false"):
+    is_json = argument.lstrip()[:1] in ("{", "[") or argument.strip() in ("true", "false")
+    if is_json or "::=" in argument:
         return argument.encode("utf-8", "surrogateescape"), "<argument>"
     try:
         return Path(argument).read_bytes(), argument
@@ -101,12 +111,14 @@ def _read(argument: str, kind: Kind | None) -> tuple[bytes, str]:
 
 
 def _guess(data: bytes, source: Source) -> Kind:
+    if _RULE.search(data):
+        return Kind.GBNF if source.name.endswith(".gbnf") else Kind.EBNF
     first = data.lstrip()[:1]
     if first not in (b"{", b"[") and data.strip() not in (b"true", b"false"):
         if b"\0" in data or "�" in source.text:
             read_json(data)  # not text at all: say so rather than ask for a kind
         raise InputError(
-            f"{source.name} is neither a structural tag nor a JSON Schema",
+            f"{source.name} is no structural tag, JSON Schema, EBNF or GBNF",
             hint="if it is a regular expression, say `--kind regex`",
         )
     value = read_json(data)
@@ -117,9 +129,9 @@ def _guess(data: bytes, source: Source) -> Kind:
     return Kind.TAG if is_tag else Kind.SCHEMA
 
 
-def _pattern(document: Document) -> str:
+def _decoded(document: Document) -> str:
     try:
-        return document.data.decode().removesuffix("\n").removesuffix("\r")
+        return document.data.decode("utf-8-sig")
     except UnicodeDecodeError:
         read_json(document.data)  # names the place
         raise

@@ -80,6 +80,14 @@ def print_error(error: InputError | StructagError, as_json: bool) -> None:
     _print_note(console, "hint", cause.hint)
 
 
+def print_warning(kind: str, message: str, drawing: str) -> None:
+    """One message on standard error about something that is allowed."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(Text.assemble((f"warning[{kind}]", "bold yellow"), ": ", visible(message)))
+    for line in drawing.splitlines():
+        console.print(Text("  " + visible(line)))
+
+
 def _spanned(error: StructagError, source: Source | None) -> Source | None:
     """The text that the error's span counts in: the source, or the string at its pointer."""
     if error.pointer is None or source is None:

@@ -8,6 +8,7 @@ A `Compiler` may be used by any number of threads.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from structag._core import Engine, make_engine
 from structag.cache import Cache
-from structag.errors import FormatError, GrammarError, VocabularyError
+from structag.errors import FormatError, GrammarError, GrammarSyntaxError, VocabularyError
 from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import Fragment, GrammarBuilder, Note
 from structag.grammar.expressions import Grammar
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from structag.text.lower_rules import Lowered
     from structag.text.rules import GrammarWarning
 
+_RULE = re.compile(r"^[ \t]*[\w.-]+[ \t]*(?:\[[^\]\n]*\][ \t]*)?::=", re.MULTILINE)
 Lower = Callable[[GrammarBuilder], int]
 _FRAGMENT_SHARE = 4  # of the cache's bytes, one part is for fragments
 
@@ -80,6 +82,20 @@ class CompiledGrammar:
         from structag.grammar.show import show_ebnf
 
         return show_ebnf(self.grammar)
+
+    def convert(self, to: str, *, plain_markers: bool = False) -> str:
+        """The grammar as a text that can be read back: ``ebnf``, ``gbnf`` or ``regex``.
+
+        Args:
+            to: the notation.
+            plain_markers: write markers as strings, which control tokens then do not spell.
+
+        Raises:
+            UnsupportedError: `notation`, the notation has no words for a part of the grammar.
+        """
+        from structag.text.grammar_text import write_grammar_text
+
+        return write_grammar_text(self.grammar, to, plain_markers=plain_markers)
 
     @property
     def stats(self) -> dict[str, int]:
@@ -196,7 +212,8 @@ class Compiler:
         return self._build(grammar)
 
     def compile(self, source: Any) -> CompiledGrammar:
-        """Compile any source whose kind shows: a `Grammar`, a structural tag, a schema or a model.
+        """Compile any source whose kind shows: a `Grammar`, a structural tag, a schema or a model,
+        or a grammar text with rules `name ::= …`: EBNF, or else GBNF.
 
         Raises:
             FormatError: `source-kind`, if it does not show.
@@ -205,6 +222,8 @@ class Compiler:
             return self.compile_grammar(source)
         value = source
         if isinstance(source, str):
+            if _RULE.search(source):
+                return self._compile_rules(source)
             from structag.source import read_json
 
             value = read_json(source, self.limits)
@@ -216,7 +235,7 @@ class Compiler:
         raise FormatError(
             f"a source of type {type(source).__name__} whose kind does not show",
             code="source-kind",
-            expected="a structural tag, a JSON Schema, a pydantic model or a Grammar",
+            expected="a structural tag, a JSON Schema, a pydantic model, EBNF, GBNF or a Grammar",
             hint="call compile_regex, compile_json_schema, … by name",
         )
 
@@ -259,6 +278,15 @@ class Compiler:
         """Forget every compiled grammar; those in use live on with their users."""
         self._cache.clear()
         self._fragments.clear()
+
+    def _compile_rules(self, text: str) -> CompiledGrammar:
+        try:
+            return self.compile_ebnf(text)
+        except (GrammarSyntaxError, GrammarError) as error:
+            try:
+                return self.compile_gbnf(text)
+            except (GrammarSyntaxError, GrammarError):
+                raise error from None
 
     def _compile_text(self, text: str, syntax: str) -> CompiledGrammar:
         from structag.text.grammar_text import read_grammar_text

@@ -52,6 +52,37 @@ def shown_formats() -> list[Shown]:
     return found
 
 
+class ShownGrammar(NamedTuple):
+    """A grammar text in a document, with the outputs shown under it."""
+
+    syntax: str
+    text: str
+    outputs: list[tuple[str, str]]
+
+
+def shown_grammars() -> list[ShownGrammar]:
+    found: list[ShownGrammar] = []
+    for language, body in blocks("docs/grammars.md"):
+        if language in ("ebnf", "gbnf", "lark"):
+            found.append(ShownGrammar(language, body, []))
+        elif language == "text" and body.startswith(("accept", "reject")):
+            lines = [line.partition(" ")[::2] for line in body.splitlines()]
+            found[-1].outputs.extend((word, text.replace("\\n", "\n")) for word, text in lines)
+    return found
+
+
+@pytest.mark.parametrize("shown", shown_grammars(), ids=lambda shown: shown.text[:40])
+def test_outputs_in_the_grammar_reference(shown: ShownGrammar) -> None:
+    compiler = structag.Compiler(structag.Vocabulary.byte_level())
+    grammar = getattr(compiler, f"compile_{shown.syntax}")(shown.text)
+    assert {word for word, _ in shown.outputs} == {"accept", "reject"}
+    for word, text in shown.outputs:
+        matcher = structag.Matcher(grammar)
+        accepted = matcher.accept_string(text) and matcher.is_completed()
+
+        assert accepted == (word == "accept"), text
+
+
 def document(format: Any) -> Any:
     is_format = format["type"] in FORMATS and "schema" not in format.get("json_schema", {})
     return {"type": "structural_tag", "format": format} if is_format else format
@@ -109,6 +140,7 @@ def test_the_language_reference_has_every_format() -> None:
     [
         "README.md",
         "docs/architecture.md",
+        "docs/grammars.md",
         "docs/json-schema.md",
         "docs/model-formats.md",
         "docs/structural-tag.md",

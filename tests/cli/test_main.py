@@ -64,7 +64,7 @@ def test_unusable_input(
         (b'{"type": "\xff"}', "error[text-encoding]"),
         (b'{"a":"\\ud800"}', "error[text-encoding]"),
         (b"[" * 10_000, "error[nesting-limit]"),
-        (b"hello", "neither a structural tag nor a JSON Schema"),
+        (b"hello", "no structural tag, JSON Schema, EBNF or GBNF"),
     ],
 )
 def test_unusable_file(
