@@ -339,19 +339,27 @@ class _Lowering:
     def _json_schema(self, format: JSONSchemaFormat, pointer: str) -> Ref:
         from structag.schema.arguments import lower_arguments
         from structag.schema.options import SchemaOptions
+        from structag.schema.styles.check import check_style
+        from structag.schema.styles.element_style import ElementStyle
 
         bound = format.max_whitespace_cnt
         options = SchemaOptions(property_order="any" if format.any_order else "schema")
         if bound is not None:
             options = replace(options, max_whitespace=bound)
-        schema, style, limits = format.json_schema, format.style, self._limits
+        schema, limits = format.json_schema, self._limits
         place = join_pointer(pointer, "json_schema")
+        style: str | ElementStyle
+        if isinstance(format.style, str):
+            style, name = format.style, str(format.style)
+        else:
+            style, name = ElementStyle(**dict(format.style)), format.style.model_dump_json()
+            check_style(style, join_pointer(pointer, "style"))
 
         def lower(builder: GrammarBuilder) -> Ref:
             return lower_arguments(schema, style, builder, options, limits=limits)
 
         try:
-            key = ("schema", style, options, marshal.dumps(schema, _WITHOUT_REFERENCES))
+            key = ("schema", name, options, marshal.dumps(schema, _WITHOUT_REFERENCES))
         except ValueError:  # exact decimals, or too deep
             key = None
         try:

@@ -31,6 +31,7 @@ MAX_COUNT = 2**31 - 1
 
 Text: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
 Texts: TypeAlias = Annotated[Sequence[Text], AfterValidator(tuple)]
+Strings: TypeAlias = Annotated[Sequence[StrictStr], Field(min_length=1), AfterValidator(tuple)]
 Count: TypeAlias = Annotated[StrictInt, Field(ge=0, le=MAX_COUNT)]
 TokenRef: TypeAlias = Count | Text
 """A token by its id, or by its content."""
@@ -80,18 +81,44 @@ class GrammarFormat(_Model):
     syntax: GrammarSyntax = Field(default="ebnf", description="`ebnf`, `gbnf` or `lark`")
 
 
+class ElementStyleModel(_Model):
+    """An argument style of the document's own: one element for each argument.
+
+    The fields are those of `structag.schema.styles.element_style.ElementStyle`.
+    """
+
+    before: Text = Field(description="a non-empty string")
+    after: Texts = Field(min_length=1, description="a non-empty list of non-empty strings")
+    closer: Text = Field(description="a non-empty string")
+    behind: Strings = Field(default=("", "\n"), description="a non-empty list of strings")
+    types: dict[StrictStr, StrictStr] | None = Field(
+        default=None, description="an object of strings"
+    )
+    stop: Text | None = Field(default=None, description="a non-empty string, or null")
+    not_in_names: StrictStr = Field(default='<>"', description="a string")
+    entities: dict[StrictStr, StrictStr] = Field(default={}, description="an object of strings")
+    is_wrapped: StrictBool = Field(default=False, description="true or false")
+    nothing: Strings = Field(default=("",), description="a non-empty list of strings")
+    item: Text | None = Field(default=None, description="a non-empty string, or null")
+    item_closer: StrictStr = Field(default="", description="a string")
+
+
 class JSONSchemaFormat(_Model):
     """A value that a JSON Schema accepts, written in an argument style.
 
     `style` ``"json"`` is plain JSON; the others write the members of an object as the arguments
-    of a call, in the ways that models are trained to (`structag.schema.arguments`).
+    of a call, in the ways that models are trained to (`structag.schema.arguments`), or in one that
+    is described on the spot.
     `any_order`: object members may come in any order.  `max_whitespace_cnt`: the most whitespace
     characters in one gap of the JSON text; the usual bound if None.
     """
 
     type: Literal["json_schema"] = "json_schema"
     json_schema: StrictBool | dict[str, Any] = Field(description="a JSON Schema: object or boolean")
-    style: ArgumentStyle = Field(default="json", description="the name of an argument style")
+    style: ArgumentStyle | ElementStyleModel = Field(
+        default="json",
+        description="the name of an argument style, or an object with the texts of one",
+    )
     any_order: StrictBool = Field(default=False, description="true or false")
     max_whitespace_cnt: Count | None = Field(default=None, description="an integer from 0, or null")
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from structag.errors import FormatError, LimitError
 from structag.limits import Limits
 from structag.source import read_json
-from structag.tags.model import FORMATS, STYLES, SYNTAXES, StructuralTag
+from structag.tags.model import FORMATS, STYLES, SYNTAXES, ElementStyleModel, StructuralTag
 from structag.tags.response_format import PLAIN, Shape, to_plain_shape
 from structag.tags.walk import Walk, join_pointer, run_walk
 
@@ -81,6 +81,8 @@ class _Reader:
                 fields[name] = yield self._read_each(fields[name], join_pointer(pointer, name))
         for name in ("begin", "end"):
             fields |= yield self._read_marker(name, fields, pointer)
+        if isinstance(fields.get("style"), Mapping):
+            fields["style"] = _read_style(fields["style"], join_pointer(pointer, "style"))
         if isinstance(fields.get("rules"), list | tuple):
             fields["rules"] = yield self._read_rules(
                 fields["rules"], join_pointer(pointer, "rules")
@@ -120,6 +122,14 @@ class _Reader:
                 _refuse_value(rule, here, "a pair [what leads to the format, format]")
             pairs.append((rule[0], (yield self.read(rule[1], join_pointer(here, 1)))))
         return pairs
+
+
+def _read_style(value: Mapping[str, Any], pointer: str) -> ElementStyleModel:
+    _check_fields(value, ElementStyleModel, pointer)
+    try:
+        return ElementStyleModel(**value)
+    except ValidationError as error:
+        raise _first_error(error, value, ElementStyleModel, pointer) from None
 
 
 def _check_document(document: Mapping[str, Any]) -> None:
@@ -163,7 +173,8 @@ def _model_of(value: Mapping[str, Any], pointer: str) -> type[BaseModel]:
 def _check_fields(value: Mapping[str, Any], model: type[BaseModel], pointer: str) -> None:
     """Refuse what does not belong, then what is missing."""
     names = list(model.model_fields)
-    what = f"`{model.model_fields['type'].default}`"
+    kind = model.model_fields.get("type")
+    what = "an argument style" if kind is None else f"`{kind.default}`"
     listed = ", ".join(f"`{name}`" for name in names)
     for key in value:
         if key not in names:

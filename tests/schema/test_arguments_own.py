@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.arguments import accepts, compiled
+from support.arguments import COMPILER, accepts, compiled
 
 from structag.errors import FormatError
 from structag.grammar.builder import GrammarBuilder
+from structag.grammar.expressions import Grammar
 from structag.schema.arguments import lower_arguments
 from structag.schema.styles.check import check_style
 from structag.schema.styles.element_style import KINDS, ElementStyle
 from structag.schema.styles.known import ELEMENT_STYLES
+from structag.tags.parse import parse_format
 
 LINES = ElementStyle(
     before="@",
@@ -77,3 +79,50 @@ def test_what_can_be_read_in_two_ways_is_refused(
     assert (refusal.value.code, refusal.value.pointer) == ("tag-value", f"/x/{field}")
     assert problem in str(refusal.value)
     assert refusal.value.expected
+
+
+# -- in a structural tag
+
+OWN = {"before": "@", "after": [": "], "closer": "\n", "behind": [""], "not_in_names": ":"}
+
+
+def document(style: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"title": {"type": "string"}}}
+    format = {"type": "json_schema", "json_schema": schema, "style": style}
+    return {"type": "structural_tag", "format": format}
+
+
+def test_a_tag_brings_its_own_style() -> None:
+    tag = parse_format(document(OWN))
+    grammar = COMPILER.compile_structural_tag(tag)
+    again = COMPILER.compile_structural_tag(tag.model_dump_json())
+
+    assert accepts(grammar, "@title: A: B\n@n: 1\n")
+    assert not accepts(grammar, "@title: A")
+    assert grammar.fingerprint == again.fingerprint
+    assert grammar.fingerprint == COMPILER.compile_grammar(own_grammar()).fingerprint
+
+
+def own_grammar() -> Grammar:
+    builder = GrammarBuilder()
+    schema = document(OWN)["format"]["json_schema"]
+    return builder.build(lower_arguments(schema, LINES, builder))
+
+
+@pytest.mark.parametrize(
+    ("style", "code", "pointer"),
+    [
+        (OWN | {"afer": [": "]}, "tag-field", "/format/style/afer"),
+        ({"before": "@"}, "tag-field", "/format/style"),
+        (OWN | {"after": ": "}, "tag-value", "/format/style/after"),
+        (OWN | {"after": [""]}, "tag-value", "/format/style/after/0"),
+        (OWN | {"types": {"string": 1}}, "tag-value", "/format/style/types/string"),
+        (OWN | {"closer": "--"}, "tag-value", "/format/style/closer"),
+        ("qwen", "tag-value", "/format/style"),
+        (None, "tag-value", "/format/style"),
+    ],
+)
+def test_a_wrong_style_is_named(style: Any, code: str, pointer: str) -> None:
+    with pytest.raises(FormatError) as refusal:
+        COMPILER.compile_structural_tag(document(style))
+    assert (refusal.value.code, refusal.value.pointer) == (code, pointer)
