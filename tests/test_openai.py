@@ -289,6 +289,17 @@ def test_a_family_is_registered_with_one_document(monkeypatch: pytest.MonkeyPatc
     assert not takes("mine", "So: CALL local_time WITH {}.")
 
 
+def test_a_family_brings_its_own_argument_style() -> None:
+    style = {"before": "@", "after": ["="], "closer": ";", "not_in_names": "="}
+    calls = {"call": "CALL {name} WITH {arguments}.", "style": style}
+    data = json.loads(model_family("granite_4").model_dump_json(by_alias=True))
+    data |= {"name": "mine", "calls": calls, "tokens": []}
+
+    assert structag.register_model_format(json.dumps(data)) == "mine"
+    assert takes("mine", "So: CALL local_time WITH @zone=UTC;.")
+    assert not takes("mine", 'So: CALL local_time WITH {"zone": "UTC"}.')
+
+
 def test_tags_survive_json() -> None:
     tag = structag.model_format("qwen3", tools=SAMPLE_TOOLS)
     again = COMPILER.compile_structural_tag(tag.model_dump_json())

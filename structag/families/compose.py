@@ -24,6 +24,7 @@ from structag.tags.model import (
     AnyTextFormat,
     ArgumentStyle,
     ConstStringFormat,
+    ElementStyleModel,
     Format,
     JSONSchemaFormat,
     OptionalFormat,
@@ -203,7 +204,7 @@ class _Composer:
         self,
         elements: Sequence[Element],
         tool: Tool | None = None,
-        style: ArgumentStyle | None = None,
+        style: ArgumentStyle | ElementStyleModel | None = None,
     ) -> list[Format]:
         """One format for each element; free text takes the text behind it as its end."""
         calls = self.family.calls

@@ -24,7 +24,7 @@ from pydantic import (
 from structag.errors import FormatError
 from structag.families.template import Element, TemplateError, Words, read_template
 from structag.source import read_json
-from structag.tags.model import ArgumentStyle
+from structag.tags.model import ArgumentStyle, ElementStyleModel
 
 
 def _tuple(value: Any) -> Any:
@@ -96,7 +96,7 @@ class Calls(_Data):
     json_text: StrictStr | list[StrictStr] | None = Field(default=None, alias="json")
     separator: Template = ""
     end: Template = ""
-    style: ArgumentStyle = "json"
+    style: ArgumentStyle | ElementStyleModel = "json"
     any_order: StrictBool = False
     is_single: StrictBool = False
     text_before: StrictBool = False
