@@ -67,6 +67,9 @@ class Expander:
         self.options = options
         self.limits = limits
         self._known: dict[tuple[int, bool, int], Forms | None] = {}
+        self._goals: dict[Goal, Forms] = {}
+        self.emptiness: dict[tuple[Goal, int], bool] = {}
+        """Whether goals are certainly empty, as far as the depth showed; for `overlap`."""
         self._patterns: dict[str, Ref] = {}
         self._formats: dict[str, Ref] = {}
         self._inexact: set[Ref] = set()
@@ -75,9 +78,16 @@ class Expander:
 
     def goal(self, goal: Goal) -> Forms:
         """The values that satisfy every node of a goal."""
-        forms = ANY
-        for node in goal:
+        if len(goal) == 1:
+            return self.node(goal[0])
+        length = len(goal)
+        while length and goal[:length] not in self._goals:
+            length -= 1
+        forms = self._goals[goal[:length]] if length else ANY
+        for end in range(length + 1, len(goal) + 1):  # many goals begin alike
+            node = goal[end - 1]
             forms = self.intersection(node, forms, self.node(node))
+            self._goals[goal[:end]] = forms
         return forms
 
     def node(self, node: Node) -> Forms:

@@ -7,7 +7,7 @@ schema nodes that all must hold, not looked into before they are lowered; ``()``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -172,19 +172,19 @@ def intersect(left: Forms, right: Forms, dropped: Callable[[], None] | None = No
         left.null and right.null,
         left.booleans & right.booleans,
         _pairs(left.numbers, right.numbers, ANY.numbers, both_numbers, NUMBERS, cut),
-        _pairs(left.strings, right.strings, ANY.strings, _both_strings, STRINGS, cut),
-        _pairs(left.arrays, right.arrays, ANY.arrays, _both_arrays, ARRAYS, cut),
-        _pairs(left.objects, right.objects, ANY.objects, _both_objects, OBJECTS, cut),
+        _pairs(left.strings, right.strings, ANY.strings, both_strings, STRINGS, cut),
+        _pairs(left.arrays, right.arrays, ANY.arrays, both_arrays, ARRAYS, cut),
+        _pairs(left.objects, right.objects, ANY.objects, both_objects, OBJECTS, cut),
     )
     if cut and dropped is not None:
         dropped()
     partial = sum(cut)
     if left.partial or right.partial:
-        partial |= left.partial & _kinds(right) | right.partial & _kinds(left)
+        partial |= left.partial & kinds(right) | right.partial & kinds(left)
     return both._replace(partial=partial) if partial else both
 
 
-def _kinds(forms: Forms) -> int:
+def kinds(forms: Forms) -> int:
     """The types of which a form has some values, or lacks some."""
     kinds = NUMBERS * bool(forms.numbers) | STRINGS * bool(forms.strings)
     return kinds | ARRAYS * bool(forms.arrays) | OBJECTS * bool(forms.objects) | forms.partial
@@ -203,17 +203,43 @@ def _pairs(
     if right is free:
         return left
     found: list[Fact] = []
+    try:
+        for fact in pairs(left, right, free, both):
+            if len(found) == MAX_ALTERNATIVES:
+                raise TooManyPairsError
+            found.append(fact)
+    except TooManyPairsError:
+        cut.append(kind)
+    return tuple(found)
+
+
+class TooManyPairsError(Exception):
+    """There are over `MAX_PRODUCTS` pairs of alternatives."""
+
+
+def pairs(
+    left: tuple[Fact, ...],
+    right: tuple[Fact, ...],
+    free: tuple[Fact, ...],
+    both: Callable[[Fact, Fact], Fact | None],
+) -> Iterator[Fact]:
+    """What every pair of alternatives has in common, where that is something.
+
+    Raises:
+        TooManyPairsError: in the end, if there are too many.
+    """
+    if left is free or right is free or left == right:
+        yield from right if left is free else left
+        return
     tries = 0
     for a in left:
         for b in right:
             tries += 1
-            if len(found) == MAX_ALTERNATIVES or tries > MAX_PRODUCTS:
-                cut.append(kind)
-                return tuple(found)
+            if tries > MAX_PRODUCTS:
+                raise TooManyPairsError
             fact = both(a, b)
             if fact is not None:
-                found.append(fact)
-    return tuple(found)
+                yield fact
 
 
 def least(left: int | None, right: int | None) -> int | None:
@@ -221,7 +247,8 @@ def least(left: int | None, right: int | None) -> int | None:
     return right if left is None else left if right is None else min(left, right)
 
 
-def _both_strings(a: StringFacts, b: StringFacts) -> StringFacts | None:
+def both_strings(a: StringFacts, b: StringFacts) -> StringFacts | None:
+    """The strings that both allow; None if there are none."""
     low, high = max(a.low, b.low), least(a.high, b.high)
     banned = a.banned | b.banned
     values = _common(a.values, b.values)
@@ -324,7 +351,8 @@ def divides(factor: Decimal, value: Decimal) -> bool:
     return numerator * bottom % (denominator * top) == 0
 
 
-def _both_arrays(a: ArrayFacts, b: ArrayFacts) -> ArrayFacts | None:
+def both_arrays(a: ArrayFacts, b: ArrayFacts) -> ArrayFacts | None:
+    """The arrays that both allow; None if there certainly are none."""
     low, high = max(a.low, b.low), least(a.high, b.high)
     if high is not None and low > high:
         return None
@@ -346,16 +374,25 @@ def item_goal(facts: ArrayFacts, index: int) -> Goal:
     return facts.prefix[index] if index < len(facts.prefix) else facts.items
 
 
-def _both_objects(a: ObjectFacts, b: ObjectFacts) -> ObjectFacts | None:
+def both_objects(a: ObjectFacts, b: ObjectFacts) -> ObjectFacts | None:
+    """The objects that both allow; None if there certainly are none."""
     low, high = max(a.low, b.low), least(a.high, b.high)
     if high is not None and low > high:
         return None
-    members = a.members + tuple(m for m in b.members if not any(m is known for known in a.members))
     return ObjectFacts(
-        members,
+        _all_members(a.members, b.members),
         joined(a.required, b.required),
         low,
         high,
         joined(a.names, b.names),
         joined(a.witnesses, b.witnesses),
     )
+
+
+def _all_members(left: tuple[Members, ...], right: tuple[Members, ...]) -> tuple[Members, ...]:
+    """The members of both, each once by identity: what they hold cannot be hashed."""
+    if not right or left is right:
+        return left
+    known = set(map(id, left))
+    more = [members for members in right if id(members) not in known]
+    return (*left, *more) if more else left

@@ -10,14 +10,21 @@ from typing import TYPE_CHECKING
 
 from structag.errors import StructagError
 from structag.schema.facts import (
+    ANY,
     ArrayFacts,
     Forms,
     Goal,
     NumberFacts,
     ObjectFacts,
     StringFacts,
-    intersect,
+    TooManyPairsError,
+    both_arrays,
+    both_numbers,
+    both_objects,
+    both_strings,
     item_goal,
+    kinds,
+    pairs,
 )
 from structag.schema.objects import goal_of_name
 from structag.text.membership import UndecidedError, belongs
@@ -29,8 +36,29 @@ MAX_DEPTH = 6
 
 
 def may_overlap(expander: Expander, left: Forms, right: Forms, depth: int = 0) -> bool:
-    """Whether some value may belong to both."""
-    return not is_empty(expander, intersect(left, right), depth)
+    """Whether some value may belong to both.
+
+    Pairs of alternatives are looked at one by one, up to the first that may have a value.
+    """
+    if left is ANY or right is ANY:
+        return not is_empty(expander, right if left is ANY else left, depth)
+    if (left.null and right.null) or left.booleans & right.booleans:
+        return True
+    if left.partial & kinds(right) or right.partial & kinds(left):
+        return True
+    numbers = pairs(left.numbers, right.numbers, ANY.numbers, both_numbers)
+    strings = pairs(left.strings, right.strings, ANY.strings, both_strings)
+    arrays = pairs(left.arrays, right.arrays, ANY.arrays, both_arrays)
+    objects = pairs(left.objects, right.objects, ANY.objects, both_objects)
+    try:
+        return (
+            any(_number_may(fact) for fact in numbers)
+            or any(_string_may(expander, fact) for fact in strings)
+            or any(_array_may(expander, fact, depth) for fact in arrays)
+            or any(_object_may(expander, fact, depth) for fact in objects)
+        )
+    except TooManyPairsError:
+        return True
 
 
 def is_empty(expander: Expander, forms: Forms, depth: int = 0) -> bool:
@@ -51,10 +79,16 @@ def goal_is_empty(expander: Expander, goal: Goal, depth: int = 0) -> bool:
         return True
     if not goal or depth > MAX_DEPTH:
         return False
-    try:
-        return is_empty(expander, expander.goal(goal), depth + 1)
-    except StructagError:
-        return False  # told when it is lowered
+    known = expander.emptiness.get((goal, depth))
+    if known is None:
+        *others, last = goal
+        try:
+            before, after = expander.goal(tuple(others)), expander.node(last)
+            known = not may_overlap(expander, before, after, depth + 1)
+        except StructagError:
+            known = False  # told when it is lowered
+        expander.emptiness[goal, depth] = known
+    return known
 
 
 def _number_may(fact: NumberFacts) -> bool:
