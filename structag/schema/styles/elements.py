@@ -51,7 +51,7 @@ class ElementLowering(Lowering):
             names = "no names but declared ones"
         else:
             banned = " ".join([*style.not_in_names, *style.entities])
-            names = f"names that are not declared hold no control character and none of {banned}"
+            names = f"names that are not declared hold no whitespace and none of {banned}"
         parts = [f"no value holds {style.stops}", names]
         if style.types is None:
             parts.append("a string beside other types does not look like a value of those")

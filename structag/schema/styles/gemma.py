@@ -46,7 +46,8 @@ class GemmaLowering(Lowering):
     def left_out(self) -> str:
         """What is not generated although the schema allows it."""
         banned = " ".join(NOT_IN_NAMES)
-        return f"no string holds {self._quote_mark}; undeclared names hold none of {banned}"
+        names = f"undeclared names hold no whitespace and none of {banned}"
+        return f"no string holds {self._quote_mark}; {names}"
 
     def arguments(self, facts: tuple[ObjectFacts, ...]) -> Ref:
         """All arguments, in braces."""

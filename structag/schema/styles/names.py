@@ -16,12 +16,16 @@ _BLANKS = (
     (0x09, 0x0D), (0x1C, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A),
     (0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000),
 )  # fmt: skip
-"""Whitespace, which readers strip from the ends of a name."""
+"""Whitespace: readers strip it from the ends of a name."""
 _CONTROLS = ((0x00, 0x1F), (0x7F, 0x7F))
 
 
 class Names:
-    """Names without certain characters, not empty, without whitespace at their ends."""
+    """Names without certain characters, not empty, without whitespace at their ends.
+
+    Names that the schema does not declare have no whitespace at all: one kind of character over
+    and over is what masks are made of fastest.
+    """
 
     def __init__(
         self,
@@ -35,11 +39,7 @@ class Names:
         self._wrong = _wrong_characters(without)
         self._entities = str.maketrans(dict(entities or {}))
         banned = without + "".join(entities or ())
-        inner = builder.chars(_others(banned, _CONTROLS))
-        edge = builder.chars(_others(banned, _CONTROLS + _BLANKS))
-        self._free = builder.seq(
-            edge, builder.optional(builder.seq(builder.repeat(inner, 0), edge))
-        )
+        self._free = builder.repeat(builder.chars(_others(banned, _CONTROLS + _BLANKS)), 1)
 
     def written(self, name: str, goal: Goal) -> str:
         """How a declared name is written.
@@ -56,7 +56,7 @@ class Names:
         return name.translate(self._entities)
 
     def free(self, keys: Ref) -> Ref:
-        """Those of `keys` that can be written as they are."""
+        """Those of `keys` that can be written as they are, without whitespace."""
         builder = self._builder
         return self._free if keys == builder.any_text else builder.both(keys, self._free)
 
