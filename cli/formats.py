@@ -67,7 +67,7 @@ def _list(as_json: bool) -> None:
     for column in ("name", "models", "arguments"):
         table.add_column(column, no_wrap=column != "models")
     for family in families:
-        table.add_row(family.name, family.models, family.calls.style)
+        table.add_row(family.name, family.models, _style(family.calls.style))
     console = output()
     console.print(table, soft_wrap=False)
 
@@ -110,11 +110,18 @@ def _markers(family: Any) -> list[tuple[str, str]]:
         ("between calls", _template(calls.separator)),
         ("calls end", _template(calls.end)),
         ("turn ends", family.end),
-        ("arguments", calls.style),
+        ("arguments", _style(calls.style)),
         ("tokens", " ".join(family.tokens)),
         ("stop tokens", " ".join(family.stop)),
     ]
     return [(kind, text) for kind, text in found if text]
+
+
+def _style(style: Any) -> str:
+    """The name of an argument style; of a style without a name, how it writes an argument."""
+    if isinstance(style, str):
+        return style
+    return f"{style.before}NAME{style.after[0]}VALUE{style.closer}".replace("{name}", "NAME")
 
 
 def _template(template: Any) -> str:

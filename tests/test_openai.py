@@ -289,7 +289,8 @@ def test_a_family_is_registered_with_one_document(monkeypatch: pytest.MonkeyPatc
     assert not takes("mine", "So: CALL local_time WITH {}.")
 
 
-def test_a_family_brings_its_own_argument_style() -> None:
+def test_a_family_brings_its_own_argument_style(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("structag.openai._registered", {})
     style = {"before": "@", "after": ["="], "closer": ";", "not_in_names": "="}
     calls = {"call": "CALL {name} WITH {arguments}.", "style": style}
     data = json.loads(model_family("granite_4").model_dump_json(by_alias=True))

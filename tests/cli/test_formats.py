@@ -40,6 +40,17 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in shown for name in names)
 
 
+def test_a_style_without_a_name(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    style = {"before": "@", "after": ["="], "closer": ";", "not_in_names": "="}
+    data = FAMILY | {"calls": {"call": "<call>{name}{arguments}\n", "style": style}, "samples": []}
+    (folder / "mine.json").write_text(json.dumps(data), encoding="utf-8")
+
+    assert main(["formats", "--formats-dir", str(folder)]) == 0
+    assert "@NAME=VALUE;" in capsys.readouterr().out
+    assert main(["formats", "mine", "--formats-dir", str(folder)]) == 0
+    assert "arguments       @NAME=VALUE;" in capsys.readouterr().out
+
+
 def test_one_family(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert main(["formats", "mine", "--formats-dir", str(folder)]) == 0
 
