@@ -10,13 +10,12 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 _KEPT_BYTES = 300  # of Python's own objects for each entry
-_REMEASURED = 4
 
 
 class Cache(Generic[Value]):
     """Values by key, at most `max_bytes` of them; any number of threads may use one.
 
-    Values may grow while they are kept: each `put` measures a few of the others anew, in turn, so
+    Values may grow while they are kept: each `put` measures one of the others anew, in turn, so
     that its cost does not depend on how many there are.
 
     Args:
@@ -54,12 +53,11 @@ class Cache(Generic[Value]):
         with self._lock:
             if key in self._kept or not self._set(key, value):
                 return
-            for _ in range(_REMEASURED):
-                if not self._unmeasured:
-                    self._unmeasured = list(self._kept)
-                old = self._unmeasured.pop()
-                if old in self._kept:
-                    self._set(old, self._kept[old][0])
+            if not self._unmeasured:
+                self._unmeasured = list(self._kept)
+            old = self._unmeasured.pop()
+            if old in self._kept:
+                self._set(old, self._kept[old][0])
             while self._bytes > self._max_bytes:
                 _, (_, size) = self._kept.popitem(last=False)
                 self._bytes -= size

@@ -94,12 +94,10 @@ def read_json(text: str | bytes, limits: Limits | None = None) -> Any:
             setting="max_source_bytes",
         )
     decoded = _decode(text)
-    _check_nesting(decoded, limits)
     try:
-        value = json.loads(
-            decoded, parse_float=Decimal, parse_int=_parse_int, parse_constant=_refuse_constant
-        )
+        value = _DECODER.decode(decoded)
     except json.JSONDecodeError as error:
+        _check_nesting(decoded, limits)
         raise _syntax_error(decoded, error.pos, error.msg) from None
     except _ConstantError as error:
         place = re.search(rf"(?<![\w\"])-?{error.name.lstrip('-')}\b", decoded)
@@ -112,6 +110,8 @@ def read_json(text: str | bytes, limits: Limits | None = None) -> Any:
         ) from None
     except RecursionError:
         raise _nesting_error(limits) from None
+    if _depth_bound(decoded) > limits.max_nesting:
+        _check_depth(value, limits)
     _check_surrogates(decoded)
     return value
 
@@ -128,6 +128,11 @@ def _refuse_constant(name: str) -> Any:
 
 def _parse_int(digits: str) -> int | Decimal:
     return int(digits) if len(digits) <= _INT_DIGITS else Decimal(digits)
+
+
+_DECODER = json.JSONDecoder(
+    parse_float=Decimal, parse_int=_parse_int, parse_constant=_refuse_constant
+)
 
 
 def _decode(text: str | bytes) -> str:
@@ -154,8 +159,28 @@ def _decode(text: str | bytes) -> str:
         ) from None
 
 
+def _depth_bound(text: str) -> int:
+    return text.count("[") + text.count("{")
+
+
+def _check_depth(value: Any, limits: Limits) -> None:
+    """Level by level; Python's own reader gives up before it is in danger."""
+    level = [value] if type(value) is dict or type(value) is list else []
+    for _ in range(limits.max_nesting):
+        level = [
+            item
+            for container in level
+            for item in (container.values() if type(container) is dict else container)
+            if type(item) is dict or type(item) is list
+        ]
+        if not level:
+            return
+    raise _nesting_error(limits)
+
+
 def _check_nesting(text: str, limits: Limits) -> None:
-    if text.count("[") + text.count("{") <= limits.max_nesting:
+    """The same for a text that is no JSON."""
+    if _depth_bound(text) <= limits.max_nesting:
         return
     brackets = _NOT_BRACKETS.sub("", _STRINGS.sub("", text))
     levels = accumulate(map(_LEVELS.__getitem__, map(ord, brackets)))

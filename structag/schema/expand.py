@@ -196,6 +196,8 @@ class Expander:
             return self.node(self.document.resolve(node, schema["$ref"]))
         present = [key for key in schema if FIRST_DRAFT.get(key, 99) <= draft]
         forms = read_plain(self, node, schema, present)
+        if _MORE.isdisjoint(present):
+            return forms
         for key in present:
             expand = _IN_PLACE.get(key)
             if expand is not None:
@@ -351,3 +353,4 @@ _IN_PLACE: dict[str, Callable[[Expander, Node], Forms]] = {
     "dependentRequired": partial(Expander.dependencies, keyword="dependentRequired"),
     "dependentSchemas": partial(Expander.dependencies, keyword="dependentSchemas"),
 }
+_MORE = frozenset((*_IN_PLACE, *UNEVALUATED))

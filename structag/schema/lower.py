@@ -120,6 +120,7 @@ class Lowering:
         self._numbers: Numbers | None = None
         self._any: Ref | None = None
         self._known: dict[Goal, Ref | None] = {}
+        self._by_forms: dict[int, tuple[Forms, Ref]] = {}  # by identity; each is kept alive
         self._rules: dict[Ref, Ref] = {}
         self._waiting: list[tuple[Goal, Ref]] = []
         self._depth = 0
@@ -187,7 +188,12 @@ class Lowering:
 
     def _lowered(self, goal: Goal) -> Ref:
         forms = self.expander.goal(goal)
-        return self.any_value if forms is ANY else self.forms(forms, goal)
+        if forms is ANY:
+            return self.any_value
+        known = self._by_forms.get(id(forms))
+        if known is None:
+            known = self._by_forms[id(forms)] = (forms, self.forms(forms, goal))
+        return known[1]
 
     def forms(self, forms: Forms, goal: Goal = ()) -> Ref:
         """The texts of all alternatives."""

@@ -130,7 +130,7 @@ def _free_members(
 ) -> list[Free]:
     """The members without a name of their own, split by the patterns that their keys match."""
     builder = style.builder
-    patterns = list(dict.fromkeys(p for m in facts.members for p, _ in m.patterns))
+    patterns = list(dict.fromkeys([p for m in facts.members for p, _ in m.patterns]))
     if len(patterns) > MAX_PATTERNS:
         raise unsupported(
             facts.members[0].node,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from structag.grammar.expressions import Ref
@@ -52,6 +52,8 @@ def read_plain(expander: Expander, node: Node, schema: dict[str, Any], present: 
         types |= {"null"}
     if not present:
         return ANY
+    if _OF_ONE_TYPE.isdisjoint(present) and not expander.options.closed_objects:
+        return _every(types)
     numbers: tuple[NumberFacts, ...] = ()
     if "number" in types or "integer" in types:
         fact = number_facts(expander, node, present)
@@ -85,6 +87,27 @@ def read_plain(expander: Expander, node: Node, schema: dict[str, Any], present: 
     )
 
 
+_OF_ONE_TYPE = NUMBER_KEYWORDS | STRING_KEYWORDS | ARRAY_KEYWORDS | OBJECT_KEYWORDS
+
+
+@cache
+def _every(types: frozenset[str]) -> Forms:
+    """All values of some types."""
+    if types >= TYPES:
+        return ANY
+    numbers = ANY.numbers
+    if "number" not in types:
+        numbers = (numbers[0]._replace(is_integer=True),) if "integer" in types else ()
+    return Forms(
+        "null" in types,
+        3 * ("boolean" in types),
+        numbers,
+        ANY.strings if "string" in types else (),
+        ANY.arrays if "array" in types else (),
+        ANY.objects if "object" in types else (),
+    )
+
+
 def _typed(
     is_allowed: bool,
     free: tuple[Any, ...],
@@ -92,7 +115,7 @@ def _typed(
     present: list[str],
     read: Callable[[list[str]], Any],
 ) -> tuple[Any, ...]:
-    if not any(key in keywords for key in present):
+    if keywords.isdisjoint(present):
         return free if is_allowed else ()
     fact = read(present)
     if not is_allowed or fact is None:
@@ -103,6 +126,8 @@ def _typed(
 def number_facts(expander: Expander, node: Node, present: list[str]) -> NumberFacts | None:
     """The bounds, factors and the format in a schema."""
     facts: NumberFacts | None = ANY.numbers[0]
+    if NUMBER_KEYWORDS.isdisjoint(present) and "format" not in present:
+        return facts
     for key in present:
         if facts is not None and (key in NUMBER_KEYWORDS or key == "format"):
             part = _number_part(expander, node, key)
@@ -250,11 +275,14 @@ def note_order(expander: Expander, node: Node, keyword: str) -> None:
     )
 
 
+_SINGLE = {name: frozenset((name,)) for name in TYPES}
+
+
 def types_of(node: Node) -> frozenset[str]:
     """The types of the `type` keyword."""
     value = node.value["type"]
     if type(value) is str:
-        names = frozenset((str(value),))
+        names = _SINGLE.get(value) or frozenset((str(value),))
     elif isinstance(value, list) and value and all(isinstance(name, str) for name in value):
         names = frozenset(value)
     else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, NoReturn, TypeAlias
 
 from pydantic import BaseModel, ValidationError
@@ -37,8 +38,12 @@ def parse_format(source: TagSource, limits: Limits | None = None) -> StructuralT
 def parse_document(source: TagSource, limits: Limits | None = None) -> tuple[StructuralTag, Shape]:
     """The structural tag, and the shape that it was written in, for the pointers of errors."""
     limits = limits or Limits()
-    document = read_json(source, limits) if isinstance(source, str | bytes) else source
-    _check_data(document, limits)
+    document: Any
+    if isinstance(source, str | bytes):
+        document = read_json(source, limits)
+    else:
+        document = source
+        _check_data(document, limits)
     if isinstance(document, StructuralTag):
         return document, PLAIN
     if not isinstance(document, Mapping):
@@ -170,14 +175,22 @@ def _model_of(value: Mapping[str, Any], pointer: str) -> type[BaseModel]:
     )
 
 
+@cache
+def _required(model: type[BaseModel]) -> frozenset[str]:
+    return frozenset(name for name, field in model.model_fields.items() if field.is_required())
+
+
 def _check_fields(value: Mapping[str, Any], model: type[BaseModel], pointer: str) -> None:
     """Refuse what does not belong, then what is missing."""
-    names = list(model.model_fields)
-    kind = model.model_fields.get("type")
+    fields = model.model_fields
+    if value.keys() <= fields.keys() and _required(model) <= value.keys():
+        return
+    names = list(fields)
+    kind = fields.get("type")
     what = "an argument style" if kind is None else f"`{kind.default}`"
     listed = ", ".join(f"`{name}`" for name in names)
     for key in value:
-        if key not in names:
+        if key not in fields:
             raise FormatError(
                 f"{what} has no field `{_show(key)}`",
                 code="tag-field",
@@ -185,7 +198,7 @@ def _check_fields(value: Mapping[str, Any], model: type[BaseModel], pointer: str
                 expected=f"only {listed}",
                 hint=_nearest(key, names) or "remove it",
             )
-    for name, field in model.model_fields.items():
+    for name, field in fields.items():
         if field.is_required() and name not in value:
             raise FormatError(
                 f"{what} lacks the field `{name}`",

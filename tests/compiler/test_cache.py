@@ -43,7 +43,7 @@ def test_values_that_grow_are_measured_again() -> None:
         cache.put(key, value)
     for value in values.values():
         value.extend(bytes(3_000))
-    for key in range(100, 110):
+    for key in range(100, 130):
         cache.put(key, bytearray(1))
 
     assert cache.memory_bytes <= 10_000
