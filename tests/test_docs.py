@@ -200,3 +200,18 @@ def test_links_lead_somewhere(path: Path) -> None:
     broken = [link for link in LINK.findall(text) if not (path.parent / link).exists()]
 
     assert broken == []
+
+
+def test_the_recipe_of_a_family() -> None:
+    from support.family_cases import sample_tag, takes_text
+
+    from structag.families.family import read_family
+
+    text = (ROOT / "docs/model-formats.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^   ```json\n(.*?)^   ```$", text, re.DOTALL | re.MULTILINE)
+    family = read_family(shown)
+    compiler = structag.Compiler(structag.Vocabulary.byte_level())
+    for sample in family.samples:
+        grammar = compiler.compile_structural_tag(sample_tag(family, sample))
+
+        assert takes_text(grammar, sample.output) == (sample.accept is not None), sample
