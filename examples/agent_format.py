@@ -4,15 +4,15 @@ Nothing in structag knows this format.  It is put together here, for a model tha
 
     <plan>first the forecast</plan>
     <call tool="forecast">
-    <parameter name="city">Oslo</parameter>
-    <parameter name="days">3</parameter>
+    <arg city>Oslo</arg>
+    <arg days>3</arg>
     </call>
     <answer>Rain until Thursday.</answer>
 
 A plan comes first, then up to three calls, then an answer, which only a turn without calls must
-have.  `agent_format` is all there is to it: one structural tag, made from the tools.  The arguments
-use an argument style, so each tool's JSON Schema is enforced inside the elements: types, bounds,
-patterns, required arguments, and that a string cannot hold its own `</parameter>`.
+have.  `agent_format` is all there is to it: one structural tag, made from the tools.  `ARGUMENTS`
+says how an argument is written, so each tool's JSON Schema is enforced inside these elements:
+types, bounds, patterns, required arguments, and that a string cannot hold its own `</arg>`.
 
 The rest of this file shows that it holds: outputs that are right and wrong, and two hundred random
 generations, which are read back with regular expressions and checked with `jsonschema`.  Run it:
@@ -59,6 +59,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
     "look": {"type": "object", "properties": {}, "additionalProperties": False},
 }
+ARGUMENTS = {"before": "<arg ", "after": [">"], "closer": "</arg>", "behind": ["\n"]}
 MOST_CALLS = 3
 RUNS = 200
 
@@ -80,7 +81,7 @@ def agent_format(tools: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 def call_format(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """The tag of one call of the tool `name`."""
-    arguments = {"type": "json_schema", "json_schema": parameters, "style": "minimax_xml"}
+    arguments = {"type": "json_schema", "json_schema": parameters, "style": ARGUMENTS}
     return {
         "type": "tag",
         "begin": f'<call tool="{name}">\n',
@@ -90,7 +91,7 @@ def call_format(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 PLAN = "<plan>look it up</plan>\n"
-OSLO = '<call tool="forecast">\n<parameter name="city">Oslo</parameter>\n'
+OSLO = '<call tool="forecast">\n<arg city>Oslo</arg>\n'
 OUTPUTS = [
     ("a call", PLAN + OSLO + "</call>\n", True),
     ("an answer", PLAN + "<answer>It rains.</answer>", True),
@@ -104,7 +105,7 @@ OUTPUTS = [
     ("a string that is too long", PLAN + OSLO.replace("Oslo", "O" * 13) + "</call>\n", False),
     (
         "a number out of bounds",
-        PLAN + OSLO + '<parameter name="days">15</parameter>\n</call>\n',
+        PLAN + OSLO + "<arg days>15</arg>\n</call>\n",
         False,
     ),
     ("a fourth call", PLAN + (OSLO + "</call>\n") * 4, False),
@@ -150,7 +151,7 @@ def generate(grammar: structag.CompiledGrammar, seed: int) -> str:
 
 
 CALL = re.compile(r'<call tool="(\w+)">\n(.*?)</call>\n', re.DOTALL)
-PARAMETER = re.compile(r'<parameter name="(\w+)">(.*?)</parameter>\n?', re.DOTALL)
+ARGUMENT = re.compile(r"<arg (\w+)>(.*?)</arg>\n", re.DOTALL)
 
 
 def read_calls(output: str) -> list[tuple[str, dict[str, Any]]]:
@@ -159,7 +160,7 @@ def read_calls(output: str) -> list[tuple[str, dict[str, Any]]]:
     for name, body in CALL.findall(output.partition("</plan>")[2]):
         properties = TOOLS[name]["properties"]
         arguments = {}
-        for key, text in PARAMETER.findall(body):
+        for key, text in ARGUMENT.findall(body):
             is_json = properties[key].get("type", "string") != "string"
             arguments[key] = json.loads(text) if is_json else text
         found.append((name, arguments))
