@@ -72,6 +72,8 @@ def lower_grammar_text(
 def write_grammar_text(grammar: Grammar, syntax: str, *, plain_markers: bool = False) -> str:
     """`grammar` as a text that a front end reads back to the same language.
 
+    Regular operators are written out as rules; otherwise the structure stays, too.
+
     Args:
         grammar: the grammar to write.
         syntax: ``ebnf``, ``gbnf`` or ``regex``.
@@ -82,14 +84,26 @@ def write_grammar_text(grammar: Grammar, syntax: str, *, plain_markers: bool = F
         UnsupportedError: `notation`, the notation has no words for a part of the grammar.
     """
     from structag.text import notation
+    from structag.text.notation import cannot_write
+    from structag.text.write_out import write_out
     from structag.text.write_regex import write_regex
 
     if syntax == "regex":
-        return write_regex(grammar, plain_markers)
+        plain = write_out(
+            grammar,
+            lambda node: cannot_write(node, "a regular expression"),
+            searches=True,
+            recursive=False,
+        )
+        return write_regex(plain, plain_markers)
     notations = {"ebnf": notation.Ebnf, "gbnf": notation.Gbnf}
     if syntax not in notations:
         raise _unknown(syntax, ", ".join([*notations, "regex"]))
-    return Writer(grammar, notations[syntax](grammar, plain_markers)).write() + "\n"
+    words = notations[syntax]
+    grammar = write_out(
+        grammar, lambda node: cannot_write(node, words.syntax), searches=not words.has_macros
+    )
+    return Writer(grammar, words(grammar, plain_markers)).write() + "\n"
 
 
 def _unknown(syntax: str, known: str) -> FormatError:

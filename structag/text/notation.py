@@ -17,6 +17,7 @@ from structag.grammar.expressions import (
     UNICODE_SCALARS,
     Alt,
     And,
+    Assertion,
     Budget,
     Bytes,
     Chars,
@@ -36,6 +37,7 @@ from structag.grammar.expressions import (
     Seq,
     Tally,
     Tokens,
+    Transparent,
     Unordered,
     children,
 )
@@ -59,6 +61,8 @@ _WORDS: dict[type[Node], str] = {
     Encoded: "escaped spellings of a text",
     NoOccurrence: "text without given strings",
     Erase: "look-around",
+    Transparent: "look-around",
+    Assertion: "look-around",
     Scan: "free text up to a trigger",
     Tokens: "tokens by id",
     Budget: "a token budget",
@@ -91,6 +95,7 @@ class Ebnf(Notation):
 
     is_exact = True
     syntax = "EBNF"
+    has_macros = True
     any_char = "[^]"
 
     def __init__(self, grammar: Grammar, plain_markers: bool = False) -> None:
@@ -225,6 +230,7 @@ class Gbnf(Ebnf):
     """GBNF.  Tokens are written one by one; free text and budgets are not GBNF's."""
 
     syntax = "GBNF"
+    has_macros = False
     any_char = "."
 
     def extra(self, node: Node, operand: Operand) -> str:
