@@ -203,6 +203,13 @@ class Compiler:
         """Compile a grammar in GBNF (llama.cpp).  Starts and raises like `compile_ebnf`."""
         return self._compile_text(text, "gbnf")
 
+    def compile_lark(self, text: str) -> CompiledGrammar:
+        """Compile a grammar in Lark's notation; it starts at `start`, and has no lexer.
+
+        Raises like `compile_ebnf`, and what `compile_json_schema` raises for a `%json`.
+        """
+        return self._compile_text(text, "lark")
+
     def compile_grammar(self, grammar: Grammar) -> CompiledGrammar:
         """Compile a unified grammar, made with `GrammarBuilder`; not cached.
 
@@ -261,6 +268,10 @@ class Compiler:
         """`compile_gbnf` on the compiler's threads."""
         return self._submit(self.compile_gbnf, text)
 
+    def compile_lark_async(self, text: str) -> Future[CompiledGrammar]:
+        """`compile_lark` on the compiler's threads."""
+        return self._submit(self.compile_lark, text)
+
     def compile_grammar_async(self, grammar: Grammar) -> Future[CompiledGrammar]:
         """`compile_grammar` on the compiler's threads."""
         return self._submit(self.compile_grammar, grammar)
@@ -292,13 +303,30 @@ class Compiler:
         from structag.text.grammar_text import read_grammar_text
 
         read: list[Lowered] = []
+        notes: list[object] = []
+
+        def lower_json(builder: GrammarBuilder, schema: str) -> int:
+            from structag.schema.lower import lower_schema
+            from structag.schema.options import SchemaOptions
+            from structag.schema.read import read_schema
+
+            value = read_schema(schema, self.limits)
+            ref = lower_schema(value, builder, SchemaOptions(), limits=self.limits)
+            notes.extend(builder.notes)
+            builder.notes.clear()
+            return ref
 
         def lower(builder: GrammarBuilder) -> int:
             read.append(
                 read_grammar_text(
-                    text, syntax, limits=self.limits, token_ids=self.vocabulary.token_id
+                    text,
+                    syntax,
+                    limits=self.limits,
+                    token_ids=self.vocabulary.token_id,
+                    json_schema=lower_json,
                 )
             )
+            builder.notes.extend(notes)
             return extend(builder, read[0].grammar)
 
         compiled = self._compile((syntax, text), lower)

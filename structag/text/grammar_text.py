@@ -13,7 +13,7 @@ from structag.grammar.write import Writer
 from structag.limits import Limits
 from structag.source import Source
 from structag.text.lower_rules import Lowered, lower_rules
-from structag.text.rules import RuleGrammar, TokenIds
+from structag.text.rules import JsonSchema, RuleGrammar, TokenIds
 
 SYNTAXES = ("ebnf", "gbnf", "lark")
 
@@ -24,6 +24,7 @@ def read_grammar_text(
     *,
     limits: Limits | None = None,
     token_ids: TokenIds | None = None,
+    json_schema: JsonSchema | None = None,
     name: str = "<text>",
 ) -> Lowered:
     """The grammar of a text, and warnings about what it probably did not mean.
@@ -33,6 +34,7 @@ def read_grammar_text(
         syntax: one of `SYNTAXES`.
         limits: see `Limits`.
         token_ids: finds the ids of tokens that the text names (`<think>`).
+        json_schema: lowers the schemas that a Lark text holds (`%json`).
         name: what messages call the text: a file's name, say.
 
     Raises:
@@ -45,11 +47,12 @@ def read_grammar_text(
         raise _unknown(syntax, ", ".join(SYNTAXES))
     source = Source(text, name)
     limits = limits or Limits()
-    parse: Callable[[Source, Limits], RuleGrammar] = getattr(
+    parse: Callable[..., RuleGrammar] = getattr(
         import_module(f"structag.text.{syntax}"), f"parse_{syntax}"
     )
+    options = {"json_schema": json_schema} if syntax == "lark" else {}
     try:
-        return lower_rules(parse(source, limits), limits, token_ids)
+        return lower_rules(parse(source, limits, **options), limits, token_ids)
     except StructagError as error:
         if error.span is not None and error.excerpt is None:
             error.excerpt = source.draw(error.span)
@@ -63,9 +66,12 @@ def lower_grammar_text(
     *,
     limits: Limits | None = None,
     token_ids: TokenIds | None = None,
+    json_schema: JsonSchema | None = None,
 ) -> Ref:
     """The expression of a grammar text in `builder`; see `read_grammar_text`."""
-    lowered = read_grammar_text(text, syntax, limits=limits, token_ids=token_ids)
+    lowered = read_grammar_text(
+        text, syntax, limits=limits, token_ids=token_ids, json_schema=json_schema
+    )
     return extend(builder, lowered.grammar)
 
 

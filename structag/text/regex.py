@@ -17,6 +17,7 @@ from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
 from structag.text import charset
+from structag.text.regex_reach import looks_out
 from structag.text.regex_syntax import (
     Assertion,
     Chars,
@@ -36,9 +37,17 @@ _EDGES = ("start", "end", "ahead", "not-ahead", "behind", "not-behind")
 
 
 def lower_regex(
-    pattern: str, builder: GrammarBuilder, *, search: bool = False, limits: Limits | None = None
+    pattern: str,
+    builder: GrammarBuilder,
+    *,
+    search: bool = False,
+    is_part: bool = False,
+    limits: Limits | None = None,
 ) -> Ref:
     """The texts that `pattern` matches as a whole, or, with `search`, somewhere.
+
+    With `is_part` more text may come before and after, so that anchors and look-around must not
+    depend on it.
 
     >>> b = GrammarBuilder()
     >>> b.node(lower_regex("[a-c]{2,5}", b))
@@ -46,8 +55,8 @@ def lower_regex(
 
     Raises:
         GrammarSyntaxError: `regex-syntax`, with the span.
-        UnsupportedError: `regex-feature`: backreferences, unknown properties, and look-around too
-            deeply nested or too much of it.
+        UnsupportedError: `regex-feature`: backreferences, unknown properties, look-around that is
+            too deeply nested or too much of it, or, with `is_part`, that looks out.
         LimitError: `nesting-limit`, groups nested deeper than `Limits.max_nesting`.
     """
     limits = limits or Limits()
@@ -62,6 +71,8 @@ def lower_regex(
         tree, has_assertion = parse(pattern, limits)
         lowering = _Lowering(builder, pattern)
         if has_assertion:
+            if is_part and looks_out(tree):
+                raise lowering.refusal("anchors and look-around past the text that is matched")
             return lowering.whole(tree, search, search)
         ref = lowering.plain(tree)
     except RecursionError:
@@ -214,7 +225,7 @@ class _Lowering:
         )
         marks, self.marks = self.marks, outer
         if len(marks) > MAX_ASSERTIONS:
-            raise self._refusal(f"over {MAX_ASSERTIONS} assertions inside one branch")
+            raise self.refusal(f"over {MAX_ASSERTIONS} assertions inside one branch")
         if marked == builder.empty:
             return marked
         broken: list[Ref] = []
@@ -252,7 +263,7 @@ class _Lowering:
             depth = self.erase_count
             condition = self._look(part, ahead, False)
             if self.erase_count != depth:
-                raise self._refusal("assertions inside look-around")
+                raise self.refusal("assertions inside look-around")
         condition = builder.transparent(condition)
         if not kind.startswith("not"):
             condition = builder.complement(condition)
@@ -266,10 +277,11 @@ class _Lowering:
         `is_outermost`: nothing lies on the other side, where `part` might look back to.
         """
         if not is_outermost and not _looks_one_way(part, ahead, False)[0]:
-            raise self._refusal("assertions in look-around that look the other way")
+            raise self.refusal("assertions in look-around that look the other way")
         return self.whole(part, not ahead, ahead)
 
-    def _refusal(self, what: str) -> UnsupportedError:
+    def refusal(self, what: str) -> UnsupportedError:
+        """The error for something about the pattern as a whole."""
         return UnsupportedError(
             f"{what} are not supported",
             code="regex-feature",
