@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support.engine import properties
 from support.random_rules import LETTERS, RuleSample, rule_texts
 from support.reference_matcher import ReferenceMatcher, TooHardError
 
@@ -25,6 +26,7 @@ SYNTAXES = {"ebnf": "[^]", "gbnf": "."}
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
+@properties()
 @given(data=st.data())
 def test_random_text_means_what_it_says(syntax: str, data: st.DataObject) -> None:
     sample: RuleSample = data.draw(rule_texts(SYNTAXES[syntax]))
@@ -45,6 +47,7 @@ def test_random_text_means_what_it_says(syntax: str, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
+@properties()
 @given(data=st.data())
 def test_what_is_written_reads_back_the_same(syntax: str, data: st.DataObject) -> None:
     sample: RuleSample = data.draw(rule_texts(SYNTAXES[syntax]))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import assume, given
+from support.engine import properties
 from support.random_rules import LETTERS, rule_texts
 from support.reference_matcher import ReferenceMatcher, TooHardError
 
@@ -203,6 +204,7 @@ def test_a_pattern_that_doubles_with_each_rule_is_bounded() -> None:
     assert caught.value.code == "limit"
 
 
+@properties()
 @given(rule_texts("[^]"))
 def test_random_grammars_as_patterns_and_in_gbnf(sample: tuple[str, Grammar]) -> None:
     """The same language in every notation that can say it, by the reference matcher."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support.engine import properties
 from support.strategies import GrammarSample, grammars
 
 structag = pytest.importorskip("structag")
@@ -31,6 +32,7 @@ def written(grammar: Grammar, recursive: bool = True) -> Grammar:
     )
 
 
+@properties()
 @given(st.data())
 def test_random_operators_keep_their_language(data: st.DataObject) -> None:
     sample: GrammarSample = data.draw(grammars())
