@@ -63,8 +63,8 @@ class ShownGrammar(NamedTuple):
 def shown_grammars() -> list[ShownGrammar]:
     found: list[ShownGrammar] = []
     for language, body in blocks("docs/grammars.md"):
-        if language in ("ebnf", "gbnf", "lark"):
-            found.append(ShownGrammar(language, body, []))
+        if language in ("ebnf", "gbnf", "lark", "regex"):
+            found.append(ShownGrammar(language, body.rstrip("\n"), []))
         elif language == "text" and body.startswith(("accept", "reject")):
             lines = [line.partition(" ")[::2] for line in body.splitlines()]
             found[-1].outputs.extend((word, text.replace("\\n", "\n")) for word, text in lines)
