@@ -24,6 +24,7 @@ class Target(str, Enum):
 
     EBNF = "ebnf"
     GBNF = "gbnf"
+    LARK = "lark"
     REGEX = "regex"
 
 
@@ -46,7 +47,7 @@ def convert(
     stop_token: StopOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the grammar of a document as EBNF, GBNF or a regular expression.
+    """Write the grammar of a document as EBNF, GBNF, Lark or a regular expression.
 
     What the notation cannot say exactly is refused.
     """

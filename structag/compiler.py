@@ -84,7 +84,7 @@ class CompiledGrammar:
         return show_ebnf(self.grammar)
 
     def convert(self, to: str, *, plain_markers: bool = False) -> str:
-        """The grammar as a text that can be read back: ``ebnf``, ``gbnf`` or ``regex``.
+        """The grammar as a text that can be read back: ``ebnf``, ``gbnf``, ``lark`` or ``regex``.
 
         Args:
             to: the notation.

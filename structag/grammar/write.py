@@ -33,6 +33,7 @@ SHARED_LENGTH = 24  # characters from which on something used twice gets a name
 LONG_LENGTH = 240  # characters from which on anything gets a name
 HUGE_LENGTH = 10_000  # characters from which on recursive parts get one too
 LINE_LENGTH = 88
+_STARTS = ("root", "start")  # a rule called so is what its grammar starts with
 
 # How tightly an expression binds; operands that bind less tightly get parentheses.
 ALT, AND, SEQ, REPEAT, ATOM = range(5)
@@ -159,10 +160,10 @@ class Writer:
         order = [node.index for node in self._reachable_rules()]
         if isinstance(root, Rule):
             order.sort(key=lambda index: index != root.index)
-            if self.grammar.rules[root.index][0] != start:
-                taken.add(start)
-        else:
-            taken.add(start)
+            if self.grammar.rules[root.index][0] in _STARTS:
+                names[root.index] = start
+                order.remove(root.index)
+        taken.add(start)
         for index in order:
             wanted = self.notation.name(self.grammar.rules[index][0])
             name, number = wanted, 1

@@ -82,15 +82,15 @@ def write_grammar_text(grammar: Grammar, syntax: str, *, plain_markers: bool = F
 
     Args:
         grammar: the grammar to write.
-        syntax: ``ebnf``, ``gbnf`` or ``regex``.
+        syntax: ``ebnf``, ``gbnf``, ``lark`` or ``regex``.
         plain_markers: write markers as the strings they are, which control tokens then do not
             spell any more; without it a marker is refused.
 
     Raises:
         UnsupportedError: `notation`, the notation has no words for a part of the grammar.
     """
-    from structag.text import notation
-    from structag.text.notation import cannot_write
+    from structag.text.notation import Ebnf, Gbnf, cannot_write
+    from structag.text.notation_lark import LarkNotation
     from structag.text.write_out import write_out
     from structag.text.write_regex import write_regex
 
@@ -102,7 +102,7 @@ def write_grammar_text(grammar: Grammar, syntax: str, *, plain_markers: bool = F
             recursive=False,
         )
         return write_regex(plain, plain_markers)
-    notations = {"ebnf": notation.Ebnf, "gbnf": notation.Gbnf}
+    notations = {"ebnf": Ebnf, "gbnf": Gbnf, "lark": LarkNotation}
     if syntax not in notations:
         raise _unknown(syntax, ", ".join([*notations, "regex"]))
     words = notations[syntax]

@@ -123,7 +123,7 @@ class Ebnf(Notation):
             case Budget(child):
                 return operand(child, ALT)
             case NoOccurrence(patterns):
-                return self._dispatch([], patterns, operand)
+                return self.dispatch([], patterns, operand)
             case Not(child) if isinstance(self.nodes[child], Empty):
                 return "TagDispatch()"
             case _:
@@ -140,7 +140,7 @@ class Ebnf(Notation):
             text = by_patterns.get(_patterns_of(scan)) if isinstance(scan, Scan) else None
             if isinstance(scan, Scan) and text is not None:
                 joined.add(text)
-                written.append(self._dispatch(scan.cases, scan.excludes, operand, loops=False))
+                written.append(self.dispatch(scan.cases, scan.excludes, operand, loops=False))
         rest = [ref for ref in node.parts if not isinstance(self.nodes[ref], Scan) or not written]
         return written + [operand(ref, AND) for ref in rest if ref not in joined]
 
@@ -152,7 +152,7 @@ class Ebnf(Notation):
             if scan is None:
                 written.append(operand(node.parts[at], SEQ))
             else:
-                written.append(self._dispatch(scan.cases, scan.excludes, operand))
+                written.append(self.dispatch(scan.cases, scan.excludes, operand))
             at += 1 if scan is None else 2
         return written
 
@@ -166,7 +166,7 @@ class Ebnf(Notation):
         scan = self.nodes[loop.child]
         return scan if isinstance(scan, Scan) and _patterns_of(scan) == text else None
 
-    def _dispatch(
+    def dispatch(
         self,
         cases: Sequence[tuple[bytes, Ref]],
         excludes: Sequence[bytes],
@@ -243,7 +243,7 @@ class Gbnf(Ebnf):
             case _:
                 raise cannot_write(node, self.syntax)
 
-    def _dispatch(
+    def dispatch(
         self,
         cases: Sequence[tuple[bytes, Ref]],
         excludes: Sequence[bytes],

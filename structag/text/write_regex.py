@@ -109,14 +109,15 @@ def _leaf(node: Node, plain_markers: bool) -> tuple[str, int]:
                 raise cannot_write(node, _SYNTAX) from None
             return "".join(map(_escaped, text)), ATOM if len(text) == 1 else SEQ
         case Chars(ranges):
-            return _class(ranges), ATOM
+            return character_class(ranges), ATOM
         case Bytes(members) if members < 1 << 128:
-            return _class(byte_ranges(members)), ATOM
+            return character_class(byte_ranges(members)), ATOM
         case _:
             raise cannot_write(node, _SYNTAX)
 
 
-def _class(ranges: Sequence[tuple[int, int]]) -> str:
+def character_class(ranges: Sequence[tuple[int, int]]) -> str:
+    """A class in brackets."""
     if tuple(ranges) == UNICODE_SCALARS:
         return "[^]"
     negated = sum(high - low + 1 for low, high in ranges) > MAX_CODE_POINT // 2

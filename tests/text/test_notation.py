@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+import lark
 import pytest
 from hypothesis import assume, given
 from support.engine import properties
@@ -15,6 +16,7 @@ from structag.errors import GrammarError, StructagError, UnsupportedError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar, Ref
 from structag.grammar.fingerprint import fingerprint
+from structag.grammars import load_grammar
 from structag.text.grammar_text import read_grammar_text, write_grammar_text
 from structag.text.regex import lower_regex
 
@@ -53,6 +55,42 @@ def test_text_comes_back_as_it_was(text: str, syntax: str) -> None:
 
     assert sorted(written.split()) == sorted(text.split())
     assert fingerprint(again) == fingerprint(grammar)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_ebnf_goes_through_lark(text: str) -> None:
+    grammar = read_grammar_text(text, "ebnf").grammar
+    written = write_grammar_text(grammar, "lark")
+
+    assert written.startswith("start: ")
+    assert fingerprint(read_grammar_text(written, "lark").grammar) == fingerprint(grammar), written
+
+
+def test_lark_itself_reads_what_is_written() -> None:
+    grammar = read_grammar_text(load_grammar("arithmetic.ebnf"), "ebnf").grammar
+    parser = lark.Lark(
+        write_grammar_text(grammar, "lark"), parser="earley", lexer="dynamic_complete"
+    )
+    parser.parse("-(1 + 2.5) ** 3*4")
+    with pytest.raises(lark.UnexpectedInput):
+        parser.parse("1 + + ")
+
+
+def test_what_lark_writes_otherwise() -> None:
+    grammar = made(
+        lambda b: b.seq(
+            b.repeat(b.chars([(97, 98)]), 2),
+            b.repeat(b.literal(b"ab"), 2, 5),
+            b.repeat(b.literal(b"c"), 3, 3),
+            b.tokens([1, 5]),
+            b.any_text,
+            b.alt(b.epsilon, b.any_char),
+        )
+    )
+
+    assert write_grammar_text(grammar, "lark") == (
+        'start: (/[ab]/~2 /[ab]/*) "ab"~2..5 "c"~3 <[1,5]> (/./s*) (() | /./s)\n'
+    )
 
 
 MACROS = [
@@ -131,6 +169,8 @@ REFUSED: list[tuple[str, str, Callable[[GrammarBuilder], Ref]]] = [
      "write markers as plain text", lambda b: b.literal(b"<x>", marker=True)),
     ("gbnf", "GBNF cannot say: a token budget", lambda b: b.budget(b.any_text, 3)),
     ("gbnf", "GBNF cannot say: tokens by id", lambda b: b.tokens([1, 2], negated=True)),
+    ("lark", "Lark cannot say: tokens by id", lambda b: b.tokens([1], negated=True)),
+    ("lark", "Lark cannot say: a token budget", lambda b: b.budget(b.any_text, 3)),
     ("regex", "a regular expression cannot say: tokens by id", lambda b: b.tokens([1])),
 ]  # fmt: skip
 
@@ -215,6 +255,9 @@ def test_random_grammars_as_patterns_and_in_gbnf(sample: tuple[str, Grammar]) ->
         assume(False)
     gbnf = read_grammar_text(write_grammar_text(grammar, "gbnf"), "gbnf").grammar
     assert fingerprint(gbnf) == fingerprint(grammar)
+    read_back = read_grammar_text(write_grammar_text(grammar, "lark"), "lark").grammar
+    if "{2,}" not in text:
+        assert fingerprint(read_back) == fingerprint(grammar)
     try:
         pattern = write_grammar_text(grammar, "regex")
     except UnsupportedError:
