@@ -43,4 +43,5 @@ _NAMES = {
     "regex": "regular expression",
     "ebnf": "grammar in EBNF",
     "gbnf": "grammar in GBNF",
+    "lark": "grammar in Lark's notation",
 }

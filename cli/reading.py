@@ -1,8 +1,9 @@
 """What commands are given: the FILE argument (path, `-` or the document itself), and its kind.
 
-A text with rules ``name ::= …`` is a grammar: GBNF if its file ends so, EBNF otherwise.  Any other
-document that is no JSON object or boolean is a regular expression only if it is said to be one:
-nearly every text is a valid pattern, and a guess would hide mistakes.
+A text with rules ``name ::= …`` is a grammar: GBNF if its file ends so, EBNF otherwise; a file that
+ends in ``.lark`` is one, too.  Any other document that is no JSON object or boolean is a regular
+expression only if it is said to be one: nearly every text is a valid pattern, and a guess would
+hide mistakes.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ class Kind(str, Enum):
     REGEX = "regex"
     EBNF = "ebnf"
     GBNF = "gbnf"
+    LARK = "lark"
 
 
+_TEXTS = (Kind.REGEX, Kind.EBNF, Kind.GBNF, Kind.LARK)  # may be given in place of a path
 FileArgument = Annotated[
     str,
     typer.Argument(metavar="FILE", help="A path, `-` for standard input, or the document itself."),
@@ -75,6 +78,8 @@ def compile_document(document: Document, vocabulary: structag.Vocabulary) -> Any
             return compiler.compile_ebnf(_decoded(document))
         if document.kind is Kind.GBNF:
             return compiler.compile_gbnf(_decoded(document))
+        if document.kind is Kind.LARK:
+            return compiler.compile_lark(_decoded(document))
         if document.kind is Kind.SCHEMA:
             return compiler.compile_json_schema(read_json(document.data))
         return compiler.compile_structural_tag(read_json(document.data))
@@ -98,19 +103,21 @@ def _read(argument: str, kind: Kind | None) -> tuple[bytes, str]:
     try:
         return Path(argument).read_bytes(), argument
     except FileNotFoundError:
-        if kind is Kind.REGEX:
+        if kind in _TEXTS:
             return argument.encode("utf-8", "surrogateescape"), "<argument>"
         raise InputError(f"there is no file `{argument}`") from None
     except IsADirectoryError:
         raise InputError(f"`{argument}` is a folder", hint="name a file in it") from None
     except (OSError, ValueError) as error:
-        if kind is Kind.REGEX:
+        if kind in _TEXTS:
             return argument.encode("utf-8", "surrogateescape"), "<argument>"
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"`{argument[:60]}` cannot be read: {reason}") from None
 
 
 def _guess(data: bytes, source: Source) -> Kind:
+    if source.name.endswith(".lark"):
+        return Kind.LARK
     if _RULE.search(data):
         return Kind.GBNF if source.name.endswith(".gbnf") else Kind.EBNF
     first = data.lstrip()[:1]

@@ -45,6 +45,18 @@ def test_gbnf_is_known_by_the_name_of_its_file(
     assert main(["match", str(path), "é"]) == 0
 
 
+def test_lark_is_known_by_the_name_of_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "any.lark"
+    path.write_text('start: "a"~2..3\n', encoding="utf-8")
+
+    assert main(["convert", str(path), "--to", "ebnf"]) == 0
+    assert capsys.readouterr().out == 'root ::= "a"{2,3}\n'
+    assert main(["convert", 'start: "a"+', "--kind", "lark", "--to", "lark"]) == 0
+    assert capsys.readouterr().out == 'start: "a"+\n'
+
+
 def test_a_mistake_is_drawn_in_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "root ::= a\na ::= [z-a]"]) == 2
     assert capsys.readouterr().err == (

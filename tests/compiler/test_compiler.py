@@ -45,6 +45,9 @@ def vocabulary() -> Vocabulary:
         ({"type": "boolean"}, "false"),
         (True, "[1, null]"),
         (Point, '{"x": 1}'),
+        ('root ::= a.b | "x"\na.b ::= "y"', "y"),
+        ("# GBNF\nroot ::= . [0-9]\n", "é1"),
+        ('root [max_chars=3] ::= "abc"', "abc"),
     ],
 )
 def test_compile_tells_the_kind_of_source(vocabulary: Vocabulary, source: Any, text: str) -> None:
@@ -56,6 +59,25 @@ def test_compile_refuses_what_shows_no_kind(vocabulary: Vocabulary) -> None:
         Compiler(vocabulary).compile(12)
 
     assert caught.value.code == "source-kind"
+
+
+def test_compile_shows_the_mistake_of_the_first_reading(vocabulary: Vocabulary) -> None:
+    with pytest.raises(GrammarError) as caught:
+        Compiler(vocabulary).compile('root ::= item "a"')
+
+    assert str(caught.value).startswith("rule `item` is used but not defined")
+
+
+def test_grammar_texts_have_twins_on_threads(vocabulary: Vocabulary) -> None:
+    compiler = Compiler(vocabulary)
+    ebnf = compiler.compile_ebnf_async('root ::= "a" | "a"').result()
+    gbnf = compiler.compile_gbnf_async("root ::= .").result()
+
+    assert accepts(ebnf, "a") and accepts(gbnf, "x")
+    assert [warning.kind for warning in ebnf.warnings] == ["repeated-alternative"]
+    assert compiler.compile_ebnf('root ::= "a" | "a"') is ebnf
+    with pytest.raises(GrammarError):
+        compiler.compile_ebnf_async("root ::= root").result()
 
 
 def test_a_grammar_made_by_hand_compiles(vocabulary: Vocabulary) -> None:
