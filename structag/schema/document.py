@@ -234,11 +234,11 @@ class Document:
 
 
 def unsupported(node: Node, keyword: str, reason: str, hint: str | None = None) -> UnsupportedError:
-    """The refusal of a keyword that cannot be enforced."""
+    """The refusal of a keyword that cannot be enforced; an empty one stands for the schema."""
     return UnsupportedError(
-        f"`{keyword}`: {reason}",
+        f"`{keyword}`: {reason}" if keyword else reason,
         code="schema-keyword",
-        pointer=f"{node.pointer}/{keyword}",
+        pointer=f"{node.pointer}/{keyword}" if keyword else node.pointer,
         hint=hint,
     )
 

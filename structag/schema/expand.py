@@ -17,6 +17,7 @@ from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
 from structag.schema import formats
+from structag.schema.absorb import Absorber
 from structag.schema.document import Document, Node, unsupported, wrong_value
 from structag.schema.facts import (
     ANY,
@@ -24,7 +25,6 @@ from structag.schema.facts import (
     NONE,
     Forms,
     Goal,
-    Members,
     ObjectFacts,
     intersect,
     unite,
@@ -46,6 +46,8 @@ from structag.schema.values import (
 from structag.text.regex import lower_regex
 
 UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+MANY_STEPS = 2_000_000
+"""The more conjuncts all products of a document have had, the fewer alternatives each keeps."""
 MAX_OVERLAPS = 4
 """Branches of one `anyOf` that are combined for the sake of `unevaluatedProperties`."""
 
@@ -73,6 +75,8 @@ class Expander:
         self._patterns: dict[str, Ref] = {}
         self._formats: dict[str, Ref] = {}
         self._inexact: set[Ref] = set()
+        self._steps = 0
+        self._absorber = Absorber(self)
         self.lost: tuple[Node, str] | None = None
         """The first keyword of which some values are not generated."""
 
@@ -124,8 +128,16 @@ class Expander:
         """What all parts allow; a product that is too large is cut and reported."""
         forms = ANY
         for part in parts:
-            forms = intersect(forms, part, partial(self._dropped, node))
+            self._steps += _product_size(forms.objects, part.objects)
+            limit = max(1, min(MAX_ALTERNATIVES, MANY_STEPS // (self._steps + 1)))
+            dropped = partial(self._dropped, node)
+            forms = intersect(forms, part, dropped, self._shortened, limit)
         return forms
+
+    def _shortened(self, objects: list[ObjectFacts], limit: int) -> list[ObjectFacts]:
+        if self.document.mentions(*UNEVALUATED):
+            return objects  # an alternative within another may evaluate more
+        return self._absorber.shortened(objects, limit)
 
     def leave_out(self, node: Node, keyword: str, what: str) -> None:
         """Notes values that a keyword allows, and that are not generated."""
@@ -133,11 +145,7 @@ class Expander:
         self.report.restrict(node, keyword, f"not generated: {what}")
 
     def _dropped(self, node: Node) -> None:
-        self.leave_out(
-            node,
-            _first_applicator(node),
-            f"combinations beyond the first {MAX_ALTERNATIVES}",
-        )
+        self.leave_out(node, _first_applicator(node), "some of its combinations: they are too many")
 
     def pattern(self, node: Node, keyword: str, text: str) -> Ref:
         """The texts in which `text` matches somewhere."""
@@ -295,7 +303,7 @@ class Expander:
         forms = ANY
         container = node.child(keyword, value)
         for name, needs in value.items():
-            without = with_objects(self.without(name, node))
+            without = with_objects(ObjectFacts(forbidden=(name,)))
             if isinstance(needs, list) and keyword != "dependentSchemas":
                 names = names_of(container, name, needs)
                 needed = with_objects(ObjectFacts(required=(name, *names)))
@@ -306,9 +314,16 @@ class Expander:
             forms = self.intersection(node, forms, unite([without, needed]))
         return forms
 
-    def without(self, name: str, node: Node) -> ObjectFacts:
-        """Objects that have no member of that name."""
-        return ObjectFacts((Members({name: (self.document.false,)}, (), (), node),))
+
+def _product_size(left: tuple[ObjectFacts, ...], right: tuple[ObjectFacts, ...]) -> int:
+    """The conjuncts in a product of alternatives, roughly."""
+    if len(left) * len(right) < 8:
+        return 0
+    sizes = [
+        sum(len(f.members) + len(f.required) + len(f.forbidden) + len(f.demands) for f in facts)
+        for facts in (left, right)
+    ]
+    return sizes[0] * len(right) + sizes[1] * len(left)
 
 
 def with_objects(facts: ObjectFacts) -> Forms:

@@ -16,7 +16,10 @@ from structag.schema.document import Node
 
 Goal: TypeAlias = tuple[Node, ...]
 MAX_ALTERNATIVES = 256
-MAX_PRODUCTS = 2048
+MAX_PRODUCTS = 4096
+"""Pairs of alternatives that one intersection looks at."""
+SHORTENED_FROM = 8
+"""Alternatives from which on it pays to look for some that others include."""
 Fact = TypeVar("Fact", bound=NamedTuple)
 
 
@@ -99,7 +102,11 @@ class Witness(NamedTuple):
 
 
 class ObjectFacts(NamedTuple):
-    """An object that satisfies every one of `members`."""
+    """An object that satisfies every one of `members`.
+
+    `forbidden` names have no member; `demands` are what the values of some of the `required`
+    members must satisfy as well, without counting as evaluated.
+    """
 
     members: tuple[Members, ...] = ()
     required: tuple[str, ...] = ()
@@ -107,6 +114,8 @@ class ObjectFacts(NamedTuple):
     high: int | None = None
     names: tuple[Goal, ...] = ()
     witnesses: tuple[Witness, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    demands: tuple[tuple[str, Goal], ...] = ()
 
 
 NUMBERS, STRINGS, ARRAYS, OBJECTS = 1, 2, 4, 8
@@ -158,30 +167,45 @@ def unite(parts: Iterable[Forms]) -> Forms:
     )
 
 
-def intersect(left: Forms, right: Forms, dropped: Callable[[], None] | None = None) -> Forms:
-    """The values that both allow; `dropped` is called if a type has over `MAX_ALTERNATIVES`.
+def intersect(
+    left: Forms,
+    right: Forms,
+    dropped: Callable[[], None] | None = None,
+    shortened: Callable[[list[ObjectFacts], int], list[ObjectFacts]] | None = None,
+    limit: int = MAX_ALTERNATIVES,
+) -> Forms:
+    """The values that both allow.
 
-    Those above the limit are left out then, and the type becomes partial.
+    If a type has over `limit` alternatives, those above are left out, the type becomes partial, and
+    `dropped` is called.  `shortened` may make fewer out of many alternatives before that.
     """
     if left is ANY:
         return right
     if right is ANY:
         return left
-    cut: list[int] = []
+    cut = _Cut(limit)
     both = Forms(
         left.null and right.null,
         left.booleans & right.booleans,
         _pairs(left.numbers, right.numbers, ANY.numbers, both_numbers, NUMBERS, cut),
         _pairs(left.strings, right.strings, ANY.strings, both_strings, STRINGS, cut),
         _pairs(left.arrays, right.arrays, ANY.arrays, both_arrays, ARRAYS, cut),
-        _pairs(left.objects, right.objects, ANY.objects, both_objects, OBJECTS, cut),
+        _pairs(left.objects, right.objects, ANY.objects, both_objects, OBJECTS, cut, shortened),
     )
-    if cut and dropped is not None:
+    if cut.kinds and dropped is not None:
         dropped()
-    partial = sum(cut)
+    partial = cut.kinds
     if left.partial or right.partial:
         partial |= left.partial & kinds(right) | right.partial & kinds(left)
     return both._replace(partial=partial) if partial else both
+
+
+class _Cut:
+    """Limits the alternatives of an intersection; `kinds` has the types that were cut."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.kinds = 0
 
 
 def kinds(forms: Forms) -> int:
@@ -196,20 +220,25 @@ def _pairs(
     free: tuple[Fact, ...],
     both: Callable[[Fact, Fact], Fact | None],
     kind: int,
-    cut: list[int],
+    cut: _Cut,
+    shortened: Callable[[list[Fact], int], list[Fact]] | None = None,
 ) -> tuple[Fact, ...]:
     if left is free or left == right:
         return right
     if right is free:
         return left
     found: list[Fact] = []
+    is_cut = False
     try:
         for fact in pairs(left, right, free, both):
-            if len(found) == MAX_ALTERNATIVES:
-                raise TooManyPairsError
             found.append(fact)
     except TooManyPairsError:
-        cut.append(kind)
+        is_cut = True
+    if shortened is not None and len(found) >= SHORTENED_FROM:
+        found = shortened(found, cut.limit)
+    if is_cut or len(found) > cut.limit:
+        cut.kinds |= kind
+        del found[cut.limit :]
     return tuple(found)
 
 
@@ -379,13 +408,19 @@ def both_objects(a: ObjectFacts, b: ObjectFacts) -> ObjectFacts | None:
     low, high = max(a.low, b.low), least(a.high, b.high)
     if high is not None and low > high:
         return None
+    required = joined(a.required, b.required)
+    forbidden = joined(a.forbidden, b.forbidden)
+    if forbidden and not set(forbidden).isdisjoint(required):
+        return None
     return ObjectFacts(
         _all_members(a.members, b.members),
-        joined(a.required, b.required),
+        required,
         low,
         high,
         joined(a.names, b.names),
         joined(a.witnesses, b.witnesses),
+        forbidden,
+        joined(a.demands, b.demands),
     )
 
 

@@ -19,7 +19,6 @@ from structag.schema.facts import (
     Contains,
     Forms,
     Goal,
-    Members,
     NumberFacts,
     ObjectFacts,
     StringFacts,
@@ -121,15 +120,15 @@ def _at(index: int, goal: Goal) -> ArrayFacts:
 def _not_object(expander: Expander, facts: ObjectFacts) -> Forms:
     (members,) = facts.members
     node = members.node
-    options = [expander.without(name, node) for name in members.properties]
+    options = [ObjectFacts(forbidden=(name,)) for name in members.properties]
     for name, goal in members.properties.items():
-        options.append(_has(node, name, (goal[0].negation,)))
+        options.append(_has(name, (goal[0].negation,)))
     options.append(_witness(expander, node, list(members.properties), (), ()))
     return ANY._replace(objects=tuple(options))
 
 
-def _has(node: Node, name: str, goal: Goal) -> ObjectFacts:
-    return ObjectFacts((Members({name: goal}, (), (), node),), (name,))
+def _has(name: str, goal: Goal) -> ObjectFacts:
+    return ObjectFacts(required=(name,), demands=((name, goal),))
 
 
 def _witness(
@@ -207,12 +206,12 @@ def _not_number_format(expander: Expander, node: Node, name: str) -> Forms:
 
 def _required(expander: Expander, node: Node, key: str) -> Forms:
     names = names_of(node, key, node.value[key])
-    return NONE._replace(objects=tuple(expander.without(name, node) for name in names))
+    return NONE._replace(objects=tuple(ObjectFacts(forbidden=(name,)) for name in names))
 
 
 def _properties(expander: Expander, node: Node, key: str) -> Forms:
     options = [
-        _has(node, name, (child.negation,))
+        _has(name, (child.negation,))
         for name, child in schema_map_of(node, key).items()
         if child.value is not True
     ]
@@ -332,7 +331,7 @@ def _dependencies(expander: Expander, node: Node, key: str) -> Forms:
         present = NONE._replace(objects=(ObjectFacts(required=(name,)),))
         if isinstance(needs, list) and key != "dependentSchemas":
             names = names_of(container, name, needs)
-            missing = NONE._replace(objects=tuple(expander.without(n, node) for n in names))
+            missing = NONE._replace(objects=tuple(ObjectFacts(forbidden=(n,)) for n in names))
         else:
             missing = expander.node(schema_in(container, name, needs).negation)
         parts.append(expander.intersection(node, present, missing))

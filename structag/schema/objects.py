@@ -52,10 +52,15 @@ class Free(NamedTuple):
 def goal_of_name(expander: Expander, facts: ObjectFacts, name: str) -> Goal:
     """What the value of the member `name` must satisfy."""
     goal: Goal = ()
+    if name in facts.forbidden:
+        return (expander.document.false,)
+    for demanded, part in facts.demands:
+        if demanded == name:
+            goal = joined(goal, part)
     for members in facts.members:
         known = members.properties.get(name)
         is_named = known is not None
-        part: Goal = known or ()
+        part = known or ()
         for pattern, pattern_goal in members.patterns:
             if _matches(expander, members, pattern, name):
                 is_named = True
@@ -81,6 +86,7 @@ def names_of(facts: ObjectFacts) -> list[str]:
     for members in facts.members:
         names.update(dict.fromkeys(members.properties))
     names.update(dict.fromkeys(facts.required))
+    names.update(dict.fromkeys(facts.forbidden))
     return list(names)
 
 
@@ -172,7 +178,7 @@ def _with_witnesses(
     if pending is None:
         return _with_free_witnesses(style, facts, free, members, rest)
     if len(names) ** len(facts.witnesses) > MAX_CHOICES:
-        raise unsupported(pending.node, "not", "beside so many names it is not supported")
+        return _without_witness(style, pending, "beside so many names")
     others = tuple(witness for witness in facts.witnesses if witness is not pending)
     options = [inside(style, facts._replace(witnesses=(*others, pending._replace(is_free=True))))]
     for name in names:
@@ -198,7 +204,7 @@ def _with_free_witnesses(
     builder, comma = style.builder, style.comma
     witnesses = facts.witnesses
     if len(witnesses) > MAX_WITNESSES or facts.low > 1 or facts.high is not None:
-        raise unsupported(witnesses[0].node, "not", "with other counts it is not supported")
+        return _without_witness(style, witnesses[0], "beside other counts of members")
     options: list[Ref] = []
     for groups in _partitions(list(witnesses)):
         refs = [_witness(style, free, group) for group in groups]
@@ -216,6 +222,12 @@ def _with_free_witnesses(
                 parts += (comma, ref, after)
             options.append(_ordered(style, [*members, (builder.seq(*parts), True)]))
     return builder.alt(*options)
+
+
+def _without_witness(style: MemberStyle, witness: Witness, where: str) -> Ref:
+    what = f"objects that fail it by a member that may have many names, {where}"
+    style.expander.leave_out(witness.node, "", what)
+    return style.builder.empty
 
 
 def _witness(style: MemberStyle, free: list[Free], group: list[Witness]) -> Ref:
