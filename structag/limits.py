@@ -12,6 +12,7 @@ class Limits:
     Attributes:
         max_source_bytes: size of a source text (tag, schema, pattern, grammar) in UTF-8 bytes.
         max_nesting: nesting depth of a source document, and of groups in a pattern.
+        max_schemas: subschemas of one JSON Schema that take part.
         max_expressions: expressions in one compiled grammar, as lowered.
         max_work: units of work in one native call (a byte stepped, a state visited, a search node).
         max_memory_bytes: bytes that one compiled grammar may hold: states, edges and masks.
@@ -19,6 +20,7 @@ class Limits:
 
     max_source_bytes: int = 16 * 1024 * 1024
     max_nesting: int = 512
+    max_schemas: int = 20_000
     max_expressions: int = 2_000_000
     max_work: int = 50_000_000
     max_memory_bytes: int = 512 * 1024 * 1024

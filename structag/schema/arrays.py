@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from structag.grammar.builder import MAX_COUNT
 from structag.grammar.expressions import Ref
+from structag.schema.counted_items import lower_counted_items
 from structag.schema.document import unsupported
 from structag.schema.facts import (
     NONE,
@@ -80,14 +81,11 @@ def _containing(lowering: Lowering, facts: ArrayFacts) -> Ref:
     """Items counted by whether they satisfy `contains`."""
     builder = lowering.builder
     (contains, *others) = facts.contains
-    node = contains.node
     if others or facts.prefix:
-        raise unsupported(node, "contains", "beside a tuple or a second one it is not supported")
+        return lowering.notation.array(lower_counted_items(lowering, facts))
     if contains.low == 0 and contains.high is None:
         return lower_array(lowering, facts._replace(contains=()))
     negation = tuple(inner.negation for inner in contains.goal)
-    if len(negation) > 1:
-        raise unsupported(node, "contains", "under a combination it is not supported")
     matching = lowering.item(joined(facts.items, contains.goal))
     other = lowering.item(joined(facts.items, negation)) if negation else builder.empty
     if contains.low > MAX_COUNT:

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from structag.errors import SchemaError, StructagError
+from structag.errors import LimitError, SchemaError, StructagError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
@@ -20,6 +20,7 @@ from structag.schema import formats
 from structag.schema.absorb import Absorber
 from structag.schema.document import Document, Node, unsupported, wrong_value
 from structag.schema.facts import (
+    ALL_TYPES,
     ANY,
     MAX_ALTERNATIVES,
     NONE,
@@ -46,8 +47,9 @@ from structag.schema.values import (
 from structag.text.regex import lower_regex
 
 UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
-MANY_STEPS = 2_000_000
+MANY_STEPS = 1_000_000
 """The more conjuncts all products of a document have had, the fewer alternatives each keeps."""
+STEPS_OF_A_BRANCH = 40
 MAX_OVERLAPS = 4
 """Branches of one `anyOf` that are combined for the sake of `unevaluatedProperties`."""
 
@@ -108,6 +110,8 @@ class Expander:
                 pointer=node.pointer,
             )
         self._known[key] = None
+        if len(self._known) > self.limits.max_schemas:
+            raise self._too_many(node)
         value = node.value
         if type(value) is dict:
             self.report.visit(node, value)
@@ -123,6 +127,16 @@ class Expander:
             )
         self._known[key] = forms
         return forms
+
+    def _too_many(self, node: Node) -> LimitError:
+        value = self.limits.max_schemas
+        return LimitError(
+            f"the schema has over {value:,} subschemas",
+            limit="subschemas",
+            value=value,
+            setting="max_schemas",
+            pointer=node.pointer,
+        )
 
     def intersection(self, node: Node, *parts: Forms) -> Forms:
         """What all parts allow; a product that is too large is cut and reported."""
@@ -243,17 +257,22 @@ class Expander:
 
     def one_of(self, node: Node) -> Forms:
         """Each branch without the branches that may overlap with it."""
-        from structag.schema.overlap import may_overlap
+        from structag.schema.overlap import overlaps
 
         branches = schemas_of(node, "oneOf")
         forms = [self.node(branch) for branch in branches]
         parts: list[Forms] = []
-        for i, part in enumerate(forms):
-            for j, other in enumerate(forms):
-                if i != j and may_overlap(self, part, other):
-                    part = self.intersection(node, part, self.refusals(branches[j]))
+        for part, others in zip(forms, overlaps(self, forms), strict=False):
+            if self._steps > MANY_STEPS:
+                break
+            for other in others:
+                part = self.intersection(node, part, self.refusals(branches[other]))
+            self._steps += STEPS_OF_A_BRANCH * len(branches)
             parts.append(part)
-        return unite(parts)
+        if len(parts) == len(forms):
+            return unite(parts)
+        self.leave_out(node, "oneOf", f"its branches from number {len(parts)} on: too many overlap")
+        return unite(parts)._replace(partial=ALL_TYPES)
 
     def enumeration(self, node: Node) -> Forms:
         values = node.value["enum"]
@@ -317,7 +336,7 @@ class Expander:
 
 def _product_size(left: tuple[ObjectFacts, ...], right: tuple[ObjectFacts, ...]) -> int:
     """The conjuncts in a product of alternatives, roughly."""
-    if len(left) * len(right) < 8:
+    if len(left) * len(right) < 2:
         return 0
     sizes = [
         sum(len(f.members) + len(f.required) + len(f.forbidden) + len(f.demands) for f in facts)

@@ -118,7 +118,8 @@ class ObjectFacts(NamedTuple):
     demands: tuple[tuple[str, Goal], ...] = ()
 
 
-NUMBERS, STRINGS, ARRAYS, OBJECTS = 1, 2, 4, 8
+NUMBERS, STRINGS, ARRAYS, OBJECTS, OTHERS = 1, 2, 4, 8, 16
+ALL_TYPES = 31
 
 
 class Forms(NamedTuple):
@@ -211,6 +212,7 @@ class _Cut:
 def kinds(forms: Forms) -> int:
     """The types of which a form has some values, or lacks some."""
     kinds = NUMBERS * bool(forms.numbers) | STRINGS * bool(forms.strings)
+    kinds |= OTHERS * bool(forms.null or forms.booleans)
     return kinds | ARRAYS * bool(forms.arrays) | OBJECTS * bool(forms.objects) | forms.partial
 
 

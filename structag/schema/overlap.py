@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,42 @@ if TYPE_CHECKING:
     from structag.schema.expand import Expander
 
 MAX_DEPTH = 6
+
+
+def overlaps(expander: Expander, forms: list[Forms]) -> Iterator[list[int]]:
+    """For every form, which of the others may have a value in common with it."""
+    by_value: dict[object, list[int]] = {}
+    values = [_values(form) for form in forms]
+    open_ = [index for index, found in enumerate(values) if found is None]
+    for index, found in enumerate(values):
+        for value in found or ():
+            by_value.setdefault(value, []).append(index)
+    for index, form in enumerate(forms):
+        found = values[index]
+        if found is None:
+            near: Iterable[int] = range(len(forms))
+        else:
+            near = sorted({*open_, *(other for value in found for other in by_value[value])})
+        yield [
+            other for other in near if other != index and may_overlap(expander, form, forms[other])
+        ]
+
+
+def _values(forms: Forms) -> list[object] | None:
+    """The values of a form, if it has only a few scalars; None if not."""
+    if forms.arrays or forms.objects or forms.partial:
+        return None
+    found: list[object] = [None] if forms.null else []
+    found += [bool(bit - 1) for bit in (1, 2) if forms.booleans & bit]
+    for number in forms.numbers:
+        if number.values is None:
+            return None
+        found += number.values
+    for text in forms.strings:
+        if text.values is None:
+            return None
+        found += text.values
+    return found
 
 
 def may_overlap(expander: Expander, left: Forms, right: Forms, depth: int = 0) -> bool:

@@ -22,6 +22,8 @@ from structag.schema.facts import (
     StringFacts,
 )
 
+MAX_COMPOSITES = 4000
+"""Arrays and objects in one `enum`."""
 MAX_DIGITS = 2000
 MAX_DECIMALS = 200
 """Numbers of more digits before, or behind, the point are refused."""
@@ -161,6 +163,8 @@ def constants(node: Node, keyword: str, values: Iterable[Any]) -> Forms:
             if number is None:
                 raise wrong_value(node, keyword, "JSON values")
             numbers.append(checked(node, keyword, number))
+    if len(arrays) + len(objects) > MAX_COMPOSITES:
+        raise unsupported(node, keyword, f"over {MAX_COMPOSITES} arrays and objects")
     return NONE._replace(
         null=null,
         booleans=booleans,

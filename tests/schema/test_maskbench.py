@@ -1,7 +1,8 @@
-"""A fixed sample of real schemas with instances: a ratchet for what passes and what is refused."""
+"""Real schemas with instances: a ratchet for what passes, what is refused and what restricted."""
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -17,19 +18,22 @@ from structag.errors import StructagError
 
 DATA = os.environ.get("STRUCTAG_DATA")
 STRIDE = 20
-PASSING = 273  # of 283; raise it when more pass, never lower it
+LEAST_PASSING, MOST_VALID_REFUSED, MOST_REFUSED = 5543, 6, 109  # of 5,658
+"""Of all schemas in any order: let the first only grow, the others only shrink."""
+MOST_RESTRICTED = 15
+"""Schemas of the sample of which some combinations or formats are left out."""
 
 pytestmark = pytest.mark.skipif(DATA is None, reason="STRUCTAG_DATA names no folder with maskbench")
 
 
-def rows() -> list[dict[str, Any]]:
+def rows(stride: int) -> list[dict[str, Any]]:
     assert DATA is not None
     found: list[dict[str, Any]] = []
     for packed in sorted(Path(DATA, "maskbench").glob("*.jsonl.gz")):
         with gzip.open(packed, "rt", encoding="utf-8") as lines:
             found += map(json.loads, lines)
     found.sort(key=lambda row: hashlib.sha256(f"0:{row['id']}".encode()).digest())
-    return found[::STRIDE]
+    return found[::stride]
 
 
 def outcome(compiler: Compiler, row: dict[str, Any], order: str) -> str:
@@ -50,18 +54,31 @@ def outcome(compiler: Compiler, row: dict[str, Any], order: str) -> str:
     return result
 
 
+@pytest.mark.slow
 def test_any_order_is_exact() -> None:
-    compiler = Compiler(Vocabulary.byte_level())
-    counts = Counter(outcome(compiler, row, "any") for row in rows())
+    compiler = Compiler(Vocabulary.byte_level(), cache_bytes=0)
+    counts = Counter(outcome(compiler, row, "any") for row in rows(1))
 
     assert counts["invalid accepted"] == 0
-    assert counts["valid refused"] == 0
-    assert counts["passing"] >= PASSING
+    assert counts["valid refused"] <= MOST_VALID_REFUSED
+    assert counts["refused"] <= MOST_REFUSED
+    assert counts["passing"] >= LEAST_PASSING
+
+
+def test_few_schemas_are_restricted() -> None:
+    compiler = Compiler(Vocabulary.byte_level(), cache_bytes=0)
+    restricted = 0
+    for row in rows(STRIDE):
+        with contextlib.suppress(StructagError):
+            report = compiler.compile_json_schema(row["schema"], property_order="any").report
+            restricted += any(entry.keyword for entry in report.restricted)
+
+    assert restricted <= MOST_RESTRICTED
 
 
 def test_the_schemas_order_is_sound() -> None:
-    compiler = Compiler(Vocabulary.byte_level())
-    counts = Counter(outcome(compiler, row, "schema") for row in rows()[::2])
+    compiler = Compiler(Vocabulary.byte_level(), cache_bytes=0)
+    counts = Counter(outcome(compiler, row, "schema") for row in rows(STRIDE))
 
     assert counts["invalid accepted"] == 0
-    assert counts["valid refused"] <= 0.04 * sum(counts.values())
+    assert counts["valid refused"] <= 0.026 * sum(counts.values())
