@@ -190,25 +190,25 @@ class Compiler:
             ("regex", pattern), lambda b: lower_regex(pattern, b, limits=self.limits)
         )
 
-    def compile_ebnf(self, text: str) -> CompiledGrammar:
+    def compile_ebnf(self, text: str, *, root: str = "root") -> CompiledGrammar:
         """Compile a grammar in EBNF, as docs/grammars.md describes it; it starts at `root`.
 
         Raises:
             GrammarSyntaxError, GrammarError, UnsupportedError: with the span, and the line drawn.
             VocabularyError: `vocabulary-value`, a token that the text names does not exist.
         """
-        return self._compile_text(text, "ebnf")
+        return self._compile_text(text, "ebnf", root)
 
-    def compile_gbnf(self, text: str) -> CompiledGrammar:
+    def compile_gbnf(self, text: str, *, root: str = "root") -> CompiledGrammar:
         """Compile a grammar in GBNF (llama.cpp).  Starts and raises like `compile_ebnf`."""
-        return self._compile_text(text, "gbnf")
+        return self._compile_text(text, "gbnf", root)
 
-    def compile_lark(self, text: str) -> CompiledGrammar:
-        """Compile a grammar in Lark's notation; it starts at `start`, and has no lexer.
+    def compile_lark(self, text: str, *, root: str = "start") -> CompiledGrammar:
+        """Compile a grammar in Lark's notation; it starts at `root`, and has no lexer.
 
         Raises like `compile_ebnf`, and what `compile_json_schema` raises for a `%json`.
         """
-        return self._compile_text(text, "lark")
+        return self._compile_text(text, "lark", root)
 
     def compile_grammar(self, grammar: Grammar) -> CompiledGrammar:
         """Compile a unified grammar, made with `GrammarBuilder`; not cached.
@@ -260,17 +260,17 @@ class Compiler:
         """`compile_regex` on the compiler's threads."""
         return self._submit(self.compile_regex, pattern)
 
-    def compile_ebnf_async(self, text: str) -> Future[CompiledGrammar]:
+    def compile_ebnf_async(self, text: str, *, root: str = "root") -> Future[CompiledGrammar]:
         """`compile_ebnf` on the compiler's threads."""
-        return self._submit(self.compile_ebnf, text)
+        return self._submit(self.compile_ebnf, text, root=root)
 
-    def compile_gbnf_async(self, text: str) -> Future[CompiledGrammar]:
+    def compile_gbnf_async(self, text: str, *, root: str = "root") -> Future[CompiledGrammar]:
         """`compile_gbnf` on the compiler's threads."""
-        return self._submit(self.compile_gbnf, text)
+        return self._submit(self.compile_gbnf, text, root=root)
 
-    def compile_lark_async(self, text: str) -> Future[CompiledGrammar]:
+    def compile_lark_async(self, text: str, *, root: str = "start") -> Future[CompiledGrammar]:
         """`compile_lark` on the compiler's threads."""
-        return self._submit(self.compile_lark, text)
+        return self._submit(self.compile_lark, text, root=root)
 
     def compile_grammar_async(self, grammar: Grammar) -> Future[CompiledGrammar]:
         """`compile_grammar` on the compiler's threads."""
@@ -299,11 +299,11 @@ class Compiler:
             except (GrammarSyntaxError, GrammarError):
                 raise error from None
 
-    def _compile_text(self, text: str, syntax: str) -> CompiledGrammar:
+    def _compile_text(self, text: str, syntax: str, root: str) -> CompiledGrammar:
         from structag.text.grammar_text import read_grammar_text
 
         read: list[Lowered] = []
-        notes: list[object] = []
+        notes: list[Note] = []
 
         def lower_json(builder: GrammarBuilder, schema: str) -> int:
             from structag.schema.lower import lower_schema
@@ -324,12 +324,13 @@ class Compiler:
                     limits=self.limits,
                     token_ids=self.vocabulary.token_id,
                     json_schema=lower_json,
+                    root=root,
                 )
             )
             builder.notes.extend(notes)
             return extend(builder, read[0].grammar)
 
-        compiled = self._compile((syntax, text), lower)
+        compiled = self._compile((syntax, text, root), lower)
         if read:
             compiled.warnings = read[0].warnings
         return compiled

@@ -10,7 +10,8 @@ class Limits:
     """Limits of one `Compiler`; the defaults suit untrusted requests on a server.
 
     Attributes:
-        max_source_bytes: size of a source text (tag, schema, pattern, grammar) in UTF-8 bytes.
+        max_source_bytes: size of a source text (tag, schema, pattern) in UTF-8 bytes.
+        max_grammar_bytes: size of a grammar text in UTF-8 bytes; reading takes a few µs for each.
         max_nesting: nesting depth of a source document, and of groups in a pattern.
         max_schemas: subschemas of one JSON Schema that take part.
         max_expressions: expressions in one compiled grammar, as lowered.
@@ -19,6 +20,7 @@ class Limits:
     """
 
     max_source_bytes: int = 16 * 1024 * 1024
+    max_grammar_bytes: int = 1024 * 1024
     max_nesting: int = 512
     max_schemas: int = 20_000
     max_expressions: int = 2_000_000

@@ -25,7 +25,7 @@ from structag.text.rules import Chars, Definition, RuleGrammar, Token
 _TOKEN = re.compile(r"(!?)<(?:\[(\d+)\]|([^>]+))>")
 
 
-def parse_gbnf(source: Source, limits: Limits) -> RuleGrammar:
+def parse_gbnf(source: Source, limits: Limits, root: str = "root") -> RuleGrammar:
     """The rules of a GBNF text; it starts at `root`.
 
     Raises:
@@ -34,7 +34,7 @@ def parse_gbnf(source: Source, limits: Limits) -> RuleGrammar:
     """
     definitions = parse_text(_SYNTAX, source, limits)
     check_lines(definitions, source.text)
-    return RuleGrammar(definitions, "root", source)
+    return RuleGrammar(definitions, root, source)
 
 
 class _Reader(RuleReader):

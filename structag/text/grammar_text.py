@@ -26,6 +26,7 @@ def read_grammar_text(
     token_ids: TokenIds | None = None,
     json_schema: JsonSchema | None = None,
     name: str = "<text>",
+    root: str | None = None,
 ) -> Lowered:
     """The grammar of a text, and warnings about what it probably did not mean.
 
@@ -36,6 +37,7 @@ def read_grammar_text(
         token_ids: finds the ids of tokens that the text names (`<think>`).
         json_schema: lowers the schemas that a Lark text holds (`%json`).
         name: what messages call the text: a file's name, say.
+        root: the rule to start with, if not ``root`` (in Lark ``start``).
 
     Raises:
         GrammarSyntaxError: `grammar-syntax`; GrammarError: `grammar-undefined`, `grammar-empty`,
@@ -50,7 +52,9 @@ def read_grammar_text(
     parse: Callable[..., RuleGrammar] = getattr(
         import_module(f"structag.text.{syntax}"), f"parse_{syntax}"
     )
-    options = {"json_schema": json_schema} if syntax == "lark" else {}
+    options: dict[str, object] = {"json_schema": json_schema} if syntax == "lark" else {}
+    if root is not None:
+        options["root"] = root
     try:
         return lower_rules(parse(source, limits, **options), limits, token_ids)
     except StructagError as error:

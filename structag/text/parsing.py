@@ -57,7 +57,7 @@ def parse_text(syntax: Syntax, source: Source, limits: Limits) -> Any:
     Raises:
         GrammarSyntaxError: `grammar-syntax`, with the span and what was expected.
         FormatError: `text-encoding`, a lone surrogate in the text.
-        LimitError: `nesting-limit` for brackets; `limit` for a text over `Limits.max_source_bytes`.
+        LimitError: `nesting-limit` for brackets; `limit` over `Limits.max_grammar_bytes`.
     """
     _check_text(source.text, limits)
     _check_nesting(syntax, source.text, limits)
@@ -77,12 +77,12 @@ def _check_text(text: str, limits: Limits) -> None:
             span=(error.start, error.end),
             expected="Unicode text",
         ) from None
-    if size > limits.max_source_bytes:
+    if size > limits.max_grammar_bytes:
         raise LimitError(
             f"a grammar text of {size:,} bytes",
-            limit="source bytes",
-            value=limits.max_source_bytes,
-            setting="max_source_bytes",
+            limit="grammar bytes",
+            value=limits.max_grammar_bytes,
+            setting="max_grammar_bytes",
         )
 
 

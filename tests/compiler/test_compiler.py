@@ -68,6 +68,16 @@ def test_compile_shows_the_mistake_of_the_first_reading(vocabulary: Vocabulary) 
     assert str(caught.value).startswith("rule `item` is used but not defined")
 
 
+def test_a_grammar_text_may_start_at_another_rule(vocabulary: Vocabulary) -> None:
+    compiler = Compiler(vocabulary)
+    text = 'root ::= "a" item\nitem ::= "b"'
+
+    assert accepts(compiler.compile_ebnf(text, root="item"), "b")
+    assert accepts(compiler.compile_gbnf_async(text, root="item").result(), "b")
+    assert accepts(compiler.compile_lark('start: "a" item\nitem: "b"', root="item"), "b")
+    assert accepts(compiler.compile_ebnf(text), "ab")
+
+
 def test_grammar_texts_have_twins_on_threads(vocabulary: Vocabulary) -> None:
     compiler = Compiler(vocabulary)
     ebnf = compiler.compile_ebnf_async('root ::= "a" | "a"').result()

@@ -176,12 +176,12 @@ def test_large_texts_are_read_in_linear_time(text: str) -> None:
 
 
 def test_a_text_over_the_limit_is_refused() -> None:
-    compiler = structag.Compiler(COMPILER.vocabulary, limits=Limits(max_source_bytes=10))
+    compiler = structag.Compiler(COMPILER.vocabulary, limits=Limits(max_grammar_bytes=10))
     with pytest.raises(LimitError) as caught:
         compiler.compile_ebnf('root ::= "é"')
 
     assert str(caught.value) == (
-        "a grammar text of 13 bytes; raise `Limits.max_source_bytes` (now 10) "
+        "a grammar text of 13 bytes; raise `Limits.max_grammar_bytes` (now 10) "
         "if the input is trusted"
     )
 
