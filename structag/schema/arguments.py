@@ -79,7 +79,7 @@ def lower_arguments(
         )
     options, limits = options or SchemaOptions(), limits or Limits()
     try:
-        document = Document(schema, limits, pointer)
+        document = Document(schema, limits, pointer, options.registry)
         lowering = _lowering(style, document, builder, options, limits)
         lowering.expander.report.restrict(document.root, "", lowering.left_out)
         facts = lowering.expander.goal((document.root,)).objects

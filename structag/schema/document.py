@@ -1,12 +1,13 @@
 """A JSON Schema document as a tree of nodes: pointers, `$id` scopes, anchors, references.
 
 A `Node` is one place of the document, or its negation; there is one object per place, so that nodes
-compare by identity and lowering can remember what it did for them.  References never leave the
-document: nothing is fetched.
+compare by identity and lowering can remember what it did for them.  References lead into the
+document, into those of a registry and into the standard's own meta-schemas; nothing is fetched.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -78,6 +79,7 @@ class Node:
             if type(value) is dict and ("$id" in value or "id" in value):
                 resource = resource.enter(value)
             node = children[token] = Node(value, self, token, resource, self.depth + 1)
+            node.is_made = self.is_made
             if resource is not self.resource:
                 resource.root = node
             if node.depth > resource.document.limits.max_nesting:
@@ -117,10 +119,20 @@ class Resource:
 
 
 class Document:
-    """One schema document.  `prefix` is put before every pointer."""
+    """One schema document.  `prefix` is put before every pointer.
 
-    def __init__(self, schema: Any, limits: Limits, prefix: str = "") -> None:
+    `registry` has other documents, parsed, by their URIs; the pointers into one begin with its URI.
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        limits: Limits,
+        prefix: str = "",
+        registry: Mapping[str, Any] | None = None,
+    ) -> None:
         self.limits = limits
+        self.registry = registry or {}
         draft = _draft(schema, LATEST)
         resource = Resource(self, "", draft)
         if type(schema) is dict:
@@ -128,7 +140,7 @@ class Document:
         self.root = resource.root = Node(schema, None, prefix, resource, 0)
         self.false = Node(False, self.root, "", resource, 0)
         self._names: dict[str, Node] | None = None
-        self._dynamic: dict[str, int] = {}
+        self._dynamic: dict[str, list[Node]] = {}
         self._keys: set[str] | None = None
 
     def resolve(self, node: Node, reference: str, keyword: str = "$ref") -> Node:
@@ -145,7 +157,7 @@ class Document:
             return self._walk(root, reference[1:], node, reference, keyword)
         uri, fragment = urldefrag(_absolute(node.resource.uri, reference))
         names = self._index()
-        target = root if uri == node.resource.uri else names.get(uri)
+        target = root if uri == node.resource.uri else names.get(uri) or self._load(uri, names)
         if target is not None and fragment.startswith("/"):
             return self._walk(target, fragment, node, reference, keyword)
         if target is not None and fragment:
@@ -154,17 +166,38 @@ class Document:
             raise self._unresolved(node, reference, keyword)
         return target
 
-    def is_static(self, reference: str) -> bool:
-        """Whether a dynamic reference can only mean one place."""
+    def resolve_dynamic(self, node: Node, reference: str, keyword: str) -> Node | None:
+        """The node that a dynamic or recursive reference means; None if that depends on the path.
+
+        The schema resource of the root is the outermost on every path: if it has the anchor, the
+        reference means that one wherever it stands.
+
+        Raises:
+            SchemaError: `schema-reference`.
+        """
         self._index()
-        return self._dynamic.get(unquote(reference.partition("#")[2]), 0) <= 1
+        target = self.resolve(node, reference, keyword)
+        value = target.value if type(target.value) is dict else {}
+        if keyword == "$recursiveRef":
+            if value.get("$recursiveAnchor") is not True:
+                return target
+            anchor = ""
+        else:
+            anchor = unquote(reference.partition("#")[2])
+            if value.get("$dynamicAnchor") != anchor:
+                return target
+        places = self._dynamic[anchor]
+        for place in places:
+            if place.resource is self.root.resource:
+                return place
+        return target if len(places) == 1 and not self.registry else None
 
     def mentions(self, *keys: str) -> bool:
         """Whether any of `keys` is a member name anywhere in the document."""
         if self._keys is None:
             found: set[str] = set()
             seen: set[int] = set()  # a Python value may hold one object in many places
-            todo: list[Any] = [self.root.value]
+            todo: list[Any] = [self.root.value, *self.registry.values()]
             while todo:
                 value = todo.pop()
                 if not isinstance(value, dict | list) or id(value) in seen:
@@ -193,10 +226,10 @@ class Document:
 
     def _unresolved(self, node: Node, reference: str, keyword: str) -> SchemaError:
         return SchemaError(
-            f"`{reference[:60]}` refers to nothing in this document",
+            f"`{reference[:60]}` refers to nothing that is known",
             code="schema-reference",
             pointer=f"{node.pointer}/{keyword}",
-            expected="a pointer, anchor or `$id` of the same document",
+            expected="a pointer, anchor or `$id` of this document, or a document of the registry",
         )
 
     def _index(self) -> dict[str, Node]:
@@ -204,7 +237,28 @@ class Document:
         if self._names is not None:
             return self._names
         names: dict[str, Node] = {}
-        todo = [self.root]
+        self._names = names
+        self._add_names(self.root, names)
+        return names
+
+    def _load(self, uri: str, names: dict[str, Node]) -> Node | None:
+        """The root of another document: one of the registry, or a meta-schema."""
+        value = self.registry.get(uri, self.registry.get(uri + "#"))
+        if value is None:
+            value = _meta_schema(uri)
+        if value is None:
+            return None
+        draft = _draft(value, self.root.resource.draft)
+        resource = Resource(self, uri, draft)
+        if type(value) is dict:
+            resource = resource.enter(value)
+        root = resource.root = Node(value, None, uri + "#", resource, 0)
+        names[uri] = root
+        self._add_names(root, names)
+        return root
+
+    def _add_names(self, root: Node, names: dict[str, Node]) -> None:
+        todo = [root]
         seen: set[int] = set()
         while todo:
             node = todo.pop()
@@ -219,7 +273,9 @@ class Document:
                 if isinstance(anchor, str) and (key[-1] == "r" or anchor.startswith("#")):
                     names.setdefault(f"{resource.uri}#{anchor.lstrip('#')}", node)
                     if key == "$dynamicAnchor":
-                        self._dynamic[anchor] = self._dynamic.get(anchor, 0) + 1
+                        self._dynamic.setdefault(anchor, []).append(node)
+            if value.get("$recursiveAnchor") is True:
+                self._dynamic.setdefault("", []).append(node)
             for key in _SUBSCHEMAS:
                 if isinstance(value.get(key), dict):
                     todo.append(node.child(key, value[key]))
@@ -229,8 +285,6 @@ class Document:
             for key in _SUBSCHEMA_MAPS:
                 if isinstance(value.get(key), dict):
                     todo += [node.below(key, name) for name in value[key]]
-        self._names = names
-        return names
 
 
 def unsupported(node: Node, keyword: str, reason: str, hint: str | None = None) -> UnsupportedError:
@@ -264,6 +318,15 @@ def _absolute(base: str, reference: str) -> str:
     if reference.startswith("#") and not joined.startswith(base):
         return base + reference  # `urljoin` does not know the scheme, say `urn:`
     return joined
+
+
+def _meta_schema(uri: str) -> Any:
+    if "://json-schema.org/" not in uri:
+        return None
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    found = REGISTRY.get(uri) or REGISTRY.get(uri + "#")
+    return None if found is None else found.contents
 
 
 def _draft(schema: Any, default: int) -> int:

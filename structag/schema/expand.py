@@ -234,13 +234,18 @@ class Expander:
     # -- in place
 
     def reference(self, node: Node, keyword: str = "$ref") -> Forms:
-        """`$ref`, and the dynamic references that can mean one place only."""
-        target = text_of(node, keyword)
-        if keyword == "$dynamicRef" and not self.document.is_static(target):
-            raise unsupported(node, keyword, "it may mean several places")
-        if keyword == "$recursiveRef" and self.document.mentions("$recursiveAnchor"):
-            raise unsupported(node, keyword, "it may mean several places")
-        return self.node(self.document.resolve(node, target, keyword))
+        """`$ref`, and the dynamic references that mean the same place on every way."""
+        return self.node(self.target(node, keyword))
+
+    def target(self, node: Node, keyword: str) -> Node:
+        """The node that a reference of any kind means."""
+        reference = text_of(node, keyword)
+        if keyword == "$ref":
+            return self.document.resolve(node, reference)
+        target = self.document.resolve_dynamic(node, reference, keyword)
+        if target is None:
+            raise unsupported(node, keyword, "which place it means depends on the way there")
+        return target
 
     def all_of(self, node: Node) -> Forms:
         return self.intersection(node, *map(self.node, schemas_of(node, "allOf")))

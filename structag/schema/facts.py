@@ -51,12 +51,13 @@ class NumberFacts(NamedTuple):
 
 
 class Contains(NamedTuple):
-    """`low` to `high` items that satisfy `goal`; the node is for messages."""
+    """`low` to `high` items that satisfy `goal`, and count as evaluated if it `evaluates`."""
 
     goal: Goal
     low: int
     high: int | None
     node: Node
+    evaluates: bool = False
 
 
 class ArrayFacts(NamedTuple):

@@ -32,7 +32,8 @@ class Keyword(NamedTuple):
 
 
 _ORDER = 'by default in this order; `property_order="any"` lifts that'
-_SAME_COUNTS = "refused beside other counts of members"
+_SAME_COUNTS = "members that have to be there, but may have many names, are left out beside counts"
+_DYNAMIC = "refused where the place depends on the way there"
 
 KEYWORDS: dict[str, Keyword] = {
     "type": Keyword(
@@ -46,7 +47,8 @@ KEYWORDS: dict[str, Keyword] = {
     "exclusiveMinimum": Keyword("number", 4, "exact; also the boolean of draft 4"),
     "exclusiveMaximum": Keyword("number", 4, "exact; also the boolean of draft 4"),
     "multipleOf": Keyword(
-        "number", 4, "exact, as decimals", "some factors are refused beside bounds"
+        "number", 4, "exact, as decimals",
+        "where factors have too many remainders, the few thousand multiples nearest to zero only",
     ),
     "minLength": Keyword("string", 4, "counted in code points of the decoded text"),
     "maxLength": Keyword("string", 4, "counted in code points of the decoded text"),
@@ -68,12 +70,12 @@ KEYWORDS: dict[str, Keyword] = {
     ),
     "contains": Keyword(
         "array", 6, "some item satisfies the schema",
-        "refused beside a tuple, a second `contains` or `uniqueItems`",
+        "refused beside `uniqueItems`, and beside a tuple or a second one if counts are large",
     ),
     "minContains": Keyword("array", 8, "counts the items that satisfy `contains`"),
     "maxContains": Keyword("array", 8, "counts the items that satisfy `contains`"),
     "unevaluatedItems": Keyword(
-        "schema", 8, "the items that no other keyword evaluates", "refused beside `contains`"
+        "schema", 8, "the items that no other keyword evaluates", "refused under `not`"
     ),
     "properties": Keyword("object", 4, "the members with these names", f"members come {_ORDER}"),
     "required": Keyword(
@@ -106,9 +108,9 @@ KEYWORDS: dict[str, Keyword] = {
     "if": Keyword("schema", 7, "decides between `then` and `else`"),
     "then": Keyword("schema", 7, "holds where `if` does"),
     "else": Keyword("schema", 7, "holds where `if` does not"),
-    "$ref": Keyword("schema", 4, "into any place of the document, recursion included"),
-    "$dynamicRef": Keyword("schema", 9, "as `$ref`", "refused where it may mean several places"),
-    "$recursiveRef": Keyword("schema", 8, "as `$ref`", "refused beside `$recursiveAnchor`"),
+    "$ref": Keyword("schema", 4, "into any place of the document or the registry, recursion too"),
+    "$dynamicRef": Keyword("schema", 9, "as `$ref`", _DYNAMIC),
+    "$recursiveRef": Keyword("schema", 8, "as `$ref`", _DYNAMIC),
 }  # fmt: skip
 
 ANNOTATIONS = frozenset(

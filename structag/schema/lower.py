@@ -23,7 +23,7 @@ from structag.schema.arrays import lower_array
 from structag.schema.document import Document, unsupported
 from structag.schema.expand import Expander
 from structag.schema.facts import ANY, Forms, Goal, ObjectFacts
-from structag.schema.multiples import FactorError
+from structag.schema.multiples import FactorError, lower_nearest
 from structag.schema.notation import JsonNotation, Notation
 from structag.schema.numbers import Numbers
 from structag.schema.objects import inside
@@ -65,7 +65,7 @@ def lower_schema(
             expected="an object or a boolean",
         )
     try:
-        document = Document(schema, limits, pointer)
+        document = Document(schema, limits, pointer, options.registry)
         lowering = Lowering(document, builder, options, limits)
         lowering.expander.report.restrict(document.root, "", _spelling(options))
         ref = lowering.root()
@@ -209,11 +209,10 @@ class Lowering:
             try:
                 parts.append(self.notation.number(self.numbers.lower(number)))
             except FactorError:
-                raise unsupported(
-                    goal[0] if goal else self.document.root,
-                    "multipleOf",
-                    "beside these bounds it is not supported",
-                ) from None
+                place = goal[0] if goal else self.document.root
+                what = "multiples that are not among the few thousand nearest to zero"
+                self.expander.leave_out(place, "multipleOf", what)
+                parts.append(self.notation.number(lower_nearest(self.numbers, number)))
         if forms.strings:
             texts = [decoded(builder, fact) for fact in forms.strings]
             parts.append(self.notation.string(builder.alt(*texts)))

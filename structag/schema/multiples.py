@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_MULTIPLES = 5000
 MAX_RULES = 20_000
-ONE = Decimal(1)
+ZERO, ONE = Decimal(0), Decimal(1)
 
 
 class FactorError(Exception):
@@ -41,6 +41,27 @@ def lower_multiples(numbers: Numbers, facts: NumberFacts) -> Ref:
         return numbers.constants(listed, digits_only)
     ref = _by_last_digits(numbers, facts)
     return ref if ref is not None else _Remainders(numbers, facts).lower()
+
+
+def lower_nearest(numbers: Numbers, facts: NumberFacts) -> Ref:
+    """Those of the numbers of `facts` that are nearest to zero; none if it has no factors."""
+    if facts.is_integer:
+        facts = facts._replace(factors=(*facts.factors, ONE))
+    if not facts.factors:
+        return numbers.builder.empty
+    reach = abs(_shifted(*_common(facts.factors))) * (MAX_MULTIPLES // 2 - 1)
+    middle = ZERO
+    if facts.low is not None and facts.low > 0:
+        middle = facts.low
+    elif facts.high is not None and facts.high < 0:
+        middle = facts.high
+    low, high = middle - reach, middle + reach
+    if facts.low is None or facts.low < low:
+        facts = facts._replace(low=low, low_open=False)
+    if facts.high is None or facts.high > high:
+        facts = facts._replace(high=high, high_open=False)
+    digits_only = facts.is_integer is True and not numbers.integer_decimals
+    return numbers.constants(_listed(facts) or [], digits_only)
 
 
 def _listed(facts: NumberFacts) -> list[Decimal] | None:

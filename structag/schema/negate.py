@@ -297,10 +297,7 @@ def _unique(expander: Expander, node: Node, key: str) -> Forms:
 
 
 def _reference(expander: Expander, node: Node, key: str) -> Forms:
-    target = text_of(node, key)
-    if key != "$ref":
-        raise unsupported(node, key, "under `not` it is not supported")
-    return expander.node(expander.document.resolve(node, target, key).negation)
+    return expander.node(expander.target(node, key).negation)
 
 
 def _all_of(expander: Expander, node: Node, key: str) -> Forms:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 ORDERS = ("schema", "sorted", "any")
 FORMATS = ("assert", "annotate")
@@ -24,6 +26,8 @@ class SchemaOptions:
         integer_decimals: integers may also be spelled ``1.0`` and ``1e2``, as the standard has it.
         openapi: ``nullable: true`` beside a `type` allows null too, as OpenAPI 3.0 has it.
         closed_objects: an object schema that says nothing of other members allows none.
+        registry: documents that references may lead to, parsed, by their absolute URIs.  The
+            standard's meta-schemas are always there; nothing else is, and nothing is fetched.
     """
 
     max_whitespace: int | None = 20
@@ -32,6 +36,7 @@ class SchemaOptions:
     integer_decimals: bool = False
     openapi: bool = False
     closed_objects: bool = False
+    registry: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if self.property_order not in ORDERS:

@@ -219,7 +219,8 @@ def array_facts(expander: Expander, node: Node, present: list[str]) -> ArrayFact
 def _contains(expander: Expander, node: Node, present: list[str]) -> Contains:
     low = count_of(node, "minContains") if "minContains" in present else 1
     high = count_of(node, "maxContains") if "maxContains" in present else None
-    return Contains(goal_of(schema_of(node, "contains")), low, high, node)
+    evaluates = node.resource.draft >= 9
+    return Contains(goal_of(schema_of(node, "contains")), low, high, node, evaluates)
 
 
 def object_facts(expander: Expander, node: Node, present: list[str]) -> ObjectFacts | None:

@@ -39,7 +39,12 @@ def without_evaluation(forms: Forms) -> Forms:
         fact._replace(members=tuple(m._replace(evaluates="none") for m in fact.members))
         for fact in forms.objects
     )
-    arrays = tuple(fact._replace(evaluated=0) for fact in forms.arrays)
+    arrays = tuple(
+        fact._replace(
+            evaluated=0, contains=tuple(c._replace(evaluates=False) for c in fact.contains)
+        )
+        for fact in forms.arrays
+    )
     return forms._replace(objects=objects, arrays=arrays)
 
 
@@ -56,11 +61,23 @@ def _object(node: Node, fact: ObjectFacts, goal: Goal) -> ObjectFacts:
 def _array(node: Node, fact: ArrayFacts, goal: Goal) -> ArrayFacts:
     if fact.evaluated is None:
         return fact
-    if fact.contains and goal:
-        raise unsupported(node, "unevaluatedItems", "beside `contains` it is not supported")
+    contains = [c for c in fact.contains if c.evaluates]
+    if contains and goal:
+        if not all(c.goal for c in contains):
+            return fact  # every item satisfies one of them
+        goal = _any_of(node, [goal[0], *(c.goal[0] for c in contains)])
     size = max(len(fact.prefix), fact.evaluated)
     prefix = tuple(
         item_goal(fact, index) if index < fact.evaluated else joined(item_goal(fact, index), goal)
         for index in range(size)
     )
     return fact._replace(prefix=prefix, items=joined(fact.items, goal), evaluated=None)
+
+
+def _any_of(node: Node, parts: list[Node]) -> Goal:
+    """A goal that some of the parts satisfies: a schema made up for it."""
+    if any(part.resource is not node.resource for part in parts):
+        raise unsupported(node, "unevaluatedItems", "beside `contains` of another resource")
+    made = node.child("unevaluatedItems, contains", {"anyOf": [part.value for part in parts]})
+    made.is_made = True
+    return (made,)

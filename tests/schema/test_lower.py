@@ -127,6 +127,19 @@ CASES: list[tuple[Any, dict[str, Any], list[str], list[str]]] = [
       {"not": {"patternProperties": {"^x": False}}}]}, ANY,
      ['{"x":1}', '{"c":1,"x":2}', '{"x1":1,"a":0}'], ["{}", '{"a":1,"b":2}', '{"c":1}']),
     ({"type": "object"}, {"max_whitespace": None}, ['{' + " " * 99 + "}"], []),
+    ({"type": "integer", "multipleOf": 0.123456789}, {},
+     ["0", "123456789", "-246913578"], ["1", "1" + "0" * 308]),
+    ({"multipleOf": 99991, "minimum": 10**30 + 1, "type": "number"}, {},
+     [str((10**30 // 99991 + 1) * 99991)], [str(10**30 + 2), "99991"]),
+    ({"type": "array", "prefixItems": [{"type": "integer"}], "maxContains": 1,
+      "contains": {"minimum": 5, "type": "number"}, "maxItems": 3}, {}, ["[9]", '[1, 7, "a"]', "[1, 2, 5]"],
+     ["[]", "[1]", "[9, 9]", "[1, 7, 7]", "[1, 2, 3, 7]"]),
+    ({"type": "array", "allOf": [{"contains": {"const": 1}}, {"contains": {"minimum": 1}},
+      {"contains": {"type": "string"}, "minContains": 2}]}, {},
+     ['[1, "a", "b"]', '["a", 1, "b", 7, "c"]'], ['[1, "a"]', '["a", "b"]', '[2, "a", "b"]']),
+    ({"type": "array", "contains": {"type": "string"}, "prefixItems": [{"type": "null"}],
+      "unevaluatedItems": {"minimum": 3}}, {}, ['[null, "a", 3]', '[null, 7, "b"]'],
+     ["[null, 3]", '[null, "a", 2]', '["a"]']),
     ({"type": "number", "exclusiveMinimum": True, "minimum": 5}, {}, ["5.1", "6e0"], ["5", "5.0"]),
 ]  # fmt: skip
 
@@ -262,3 +275,48 @@ def test_large_and_hostile_schemas_are_quick(schema: Any) -> None:
         lower_schema(schema, GrammarBuilder())
 
     assert time.process_time() - start < 2
+
+
+REGISTRY = {
+    "http://e.com/name.json": {"$defs": {"short": {"maxLength": 3}}, "type": "string"},
+    "http://e.com/list.json": {"type": "array", "items": {"$ref": "name.json#/$defs/short"}},
+}
+
+
+def test_references_lead_into_the_registry() -> None:
+    schema = {"$id": "http://e.com/root.json", "items": {"$ref": "list.json"}, "type": "array"}
+
+    assert accepted(schema, ['[["abc"]]', '[["abcd"]]', "[5]"], registry=REGISTRY) == ['[["abc"]]']
+
+
+def test_errors_in_the_registry_name_the_document() -> None:
+    options = SchemaOptions(registry={"http://e.com/a": {"minLength": "x"}})
+    with pytest.raises(StructagError) as caught:
+        lower_schema({"$ref": "http://e.com/a"}, GrammarBuilder(), options)
+
+    assert caught.value.pointer == "http://e.com/a#/minLength"
+
+
+def test_a_dynamic_reference_means_the_anchor_of_the_root() -> None:
+    tree = {
+        "$id": "http://e.com/tree",
+        "$dynamicAnchor": "node",
+        "type": "object",
+        "properties": {"kids": {"type": "array", "items": {"$dynamicRef": "#node"}}},
+    }
+    strict = {
+        "$id": "http://e.com/strict",
+        "$dynamicAnchor": "node",
+        "$ref": "tree",
+        "unevaluatedProperties": False,
+    }
+    good, bad = '{"kids": [{"kids": []}]}', '{"kids": [{"kid": 1}]}'
+
+    assert accepted(strict, [good, bad], registry={"http://e.com/tree": tree}) == [good]
+    assert accepted(tree, [good, bad]) == [good, bad]
+
+
+def test_a_meta_schema_is_known() -> None:
+    schema = {"$ref": "http://json-schema.org/draft-07/schema#/definitions/simpleTypes"}
+
+    assert accepted(schema, ['"null"', '"text"']) == ['"null"']

@@ -14,10 +14,10 @@ from structag.errors import StructagError
 
 DATA = os.environ.get("STRUCTAG_DATA")
 DRAFTS = {
-    "draft4": ("http://json-schema.org/draft-04/schema#", 548),
-    "draft7": ("http://json-schema.org/draft-07/schema#", 851),
-    "draft2019-09": ("https://json-schema.org/draft/2019-09/schema", 1121),
-    "draft2020-12": ("https://json-schema.org/draft/2020-12/schema", 1144),
+    "draft4": ("http://json-schema.org/draft-04/schema#", 566),
+    "draft7": ("http://json-schema.org/draft-07/schema#", 875),
+    "draft2019-09": ("https://json-schema.org/draft/2019-09/schema", 1175),
+    "draft2020-12": ("https://json-schema.org/draft/2020-12/schema", 1213),
 }
 """The `$schema` of each draft, and how many tests are handled; raise these, never lower them."""
 # A meta-schema of the test's own that leaves the validation vocabulary out: we enforce it anyway.
@@ -26,11 +26,25 @@ STRICTER = {"vocabulary.json"}
 pytestmark = pytest.mark.skipif(DATA is None, reason="STRUCTAG_DATA names no folder with the suite")
 
 
+def remotes(draft: str) -> dict[str, Any]:
+    """The documents that the suite refers to, by address: those of the draft, and the shared."""
+    assert DATA is not None
+    root = Path(DATA, "json-schema-test-suite", "remotes")
+    found: dict[str, Any] = {}
+    for path in sorted(root.rglob("*.json")):
+        place = path.relative_to(root).as_posix()
+        folder = place.partition("/")[0]
+        if folder == draft or not folder.startswith(("draft", "v1")):
+            found[f"http://localhost:1234/{place}"] = json.loads(path.read_text("utf-8"))
+    return found
+
+
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_every_group_is_right_or_refused(draft: str) -> None:
     assert DATA is not None
     uri, least = DRAFTS[draft]
     compiler = Compiler(Vocabulary.byte_level())
+    known = remotes(draft)
     handled = 0
     wrong: list[tuple[str, str, str, bool]] = []
     for path in sorted(Path(DATA, "json-schema-test-suite", draft).glob("*.json")):
@@ -40,7 +54,11 @@ def test_every_group_is_right_or_refused(draft: str) -> None:
                 schema = {"$schema": uri, **schema}
             try:
                 grammar = compiler.compile_json_schema(
-                    schema, property_order="any", integer_decimals=True, formats="annotate"
+                    schema,
+                    property_order="any",
+                    integer_decimals=True,
+                    formats="annotate",
+                    registry=known,
                 )
             except StructagError as error:
                 if error.code in ("schema-unsatisfiable", "grammar-empty"):
