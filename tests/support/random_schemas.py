@@ -52,7 +52,7 @@ def random_schema(rng: random.Random, depth: int = 2) -> Any:
 FLAT = [
     "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
     "minLength", "maxLength", "pattern", "minItems", "maxItems", "required", "minProperties",
-    "maxProperties", "dependentRequired",
+    "maxProperties", "dependentRequired", "uniqueItems", "minContains", "maxContains",
 ]  # fmt: skip
 NESTED = [
     "properties", "additionalProperties", "patternProperties", "propertyNames", "items",
@@ -78,6 +78,8 @@ def _keyword(rng: random.Random, key: str, depth: int) -> Any:
         return rng.choice(PATTERNS)
     if key.startswith(("min", "max")):
         return rng.randrange(4)
+    if key == "uniqueItems":
+        return rng.random() < 0.7
     if key == "required":
         return rng.sample(NAMES, rng.randrange(3))
     if key == "dependentRequired":
