@@ -290,7 +290,7 @@ class Expander:
 
     def _constants(self, node: Node, keyword: str, values: list[Any]) -> Forms:
         forms = constants(node, keyword, values)
-        if self.options.property_order == "schema" and _holds_two_members(values):
+        if self.options.property_order != "any" and _holds_two_members(values):
             note_order(self, node, keyword)
         return forms
 

@@ -84,7 +84,9 @@ def lower_schema(
 def _spelling(options: SchemaOptions) -> str:
     """Which spellings of the same values are not generated."""
     parts = ["no whitespace around the root", "names and fixed strings of plain ASCII as they are"]
-    if options.max_whitespace is not None:
+    if options.separators is not None:
+        parts.append("no whitespace but that of the separators")
+    elif options.max_whitespace is not None:
         parts.append(f"at most {options.max_whitespace} whitespace characters between two tokens")
     if not options.integer_decimals:
         parts.append("integers in digits only")

@@ -56,10 +56,13 @@ class JsonNotation:
     def __init__(self, builder: GrammarBuilder, options: SchemaOptions) -> None:
         self.builder = builder
         gap = builder.repeat(builder.bytes(WHITESPACE), 0, options.max_whitespace)
-        self.comma = builder.seq(gap, builder.literal(b","), gap)
+        if options.separators is not None:
+            gap = builder.epsilon
+        comma, colon = options.separators or (",", ":")
+        self.comma = builder.seq(gap, builder.literal(comma.encode()), gap)
         self.null = builder.literal(b"null")
         self.false, self.true = builder.literal(b"false"), builder.literal(b"true")
-        self._colon = builder.seq(gap, builder.literal(b":"), gap)
+        self._colon = builder.seq(gap, builder.literal(colon.encode()), gap)
         self._open_brace = builder.seq(builder.literal(b"{"), gap)
         self._close_brace = builder.seq(gap, builder.literal(b"}"))
         self._open_bracket = builder.seq(builder.literal(b"["), gap)

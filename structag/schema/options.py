@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 ORDERS = ("schema", "sorted", "any")
+_SEPARATORS = (r"[ \t\n\r]*,[ \t\n\r]*", r"[ \t\n\r]*:[ \t\n\r]*")
 FORMATS = ("assert", "annotate")
 
 
@@ -19,6 +21,9 @@ class SchemaOptions:
             before ``}``, around ``,`` and so on; 0 = compact, None = any number.  The default, 20,
             has room for a line break and the indentation of a document of usual depth, and keeps a
             model from padding forever.  There is never whitespace around the root value.
+        separators: what stands between members or items, and between a name and its value, as in
+            ``json.dumps``: ``(", ", ": ")``.  There is no other whitespace then, and
+            `max_whitespace` means nothing.
         property_order: ``"schema"`` = members come as in `properties`, then names that are only
             `required`, then all others; ``"sorted"`` = the same with the names in alphabetical
             order, capitals and small letters alike; ``"any"`` = in any order.
@@ -31,6 +36,7 @@ class SchemaOptions:
     """
 
     max_whitespace: int | None = 20
+    separators: tuple[str, str] | None = None
     property_order: str = "schema"
     formats: str = "assert"
     integer_decimals: bool = False
@@ -45,3 +51,9 @@ class SchemaOptions:
             raise ValueError(f"formats={self.formats!r}, expected one of {FORMATS}")
         if self.max_whitespace is not None and self.max_whitespace < 0:
             raise ValueError(f"max_whitespace={self.max_whitespace}, expected 0 or more, or None")
+        if self.separators is not None and not (
+            len(self.separators) == 2 and all(map(re.fullmatch, _SEPARATORS, self.separators))
+        ):
+            raise ValueError(
+                f"separators={self.separators!r}, expected a comma and a colon with whitespace"
+            )

@@ -257,7 +257,7 @@ def object_facts(expander: Expander, node: Node, present: list[str]) -> ObjectFa
         additional = (expander.document.false,)
     if high is not None and low > high:
         return None
-    if expander.options.property_order == "schema":
+    if expander.options.property_order != "any":
         count = len(properties.keys() | set(required))
         if count > 1 or (count and not _is_false(additional)):
             note_order(expander, node, "properties" if properties else "required")

@@ -119,6 +119,8 @@ CASES: list[tuple[Any, dict[str, Any], list[str], list[str]]] = [
      ['{"b":1}']),
     ({"type": "object"}, {"max_whitespace": 1}, ['{ "a" : 1 , "b" : 2 }', "{}"],
      ['{  "a":1}', ' {"a":1}', '{"a":1} ']),
+    ({}, {"separators": (", ", ": ")}, ['{"a": 1, "b": [1, 2]}', "[]"],
+     ['{"a":1}', '[1,2]', '[ 1]', '{"a" : 1}', "[1,  2]"]),
     ({"type": "string", "nullable": True}, {"openapi": True}, ["null", '"a"'], ["1"]),
     ({"type": "object", "not": {"additionalProperties": {"type": "null"}}}, {},
      ['{"a":null,"b":1}', '{"b":1,"c":2}'], ["{}", '{"a":null}']),

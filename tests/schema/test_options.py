@@ -10,7 +10,15 @@ from structag.schema.options import SchemaOptions
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"property_order": "random"}, {"formats": "maybe"}, {"max_whitespace": -1}]
+    "wrong",
+    [
+        {"property_order": "random"},
+        {"formats": "maybe"},
+        {"max_whitespace": -1},
+        {"separators": (",", "")},
+        {"separators": (";", ":")},
+        {"separators": (",",)},
+    ],
 )
 def test_a_wrong_option_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
