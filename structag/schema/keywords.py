@@ -84,7 +84,7 @@ KEYWORDS: dict[str, Keyword] = {
     ),
     "patternProperties": Keyword(
         "object", 4, "members whose name matches, by every pattern that matches it",
-        "over 6 patterns that meet in one object are refused",
+        "many patterns that may match the same names are refused",
     ),
     "additionalProperties": Keyword(
         "object", 4, "members that neither `properties` nor a pattern names",

@@ -15,13 +15,13 @@ from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.schema.document import Node, unsupported
 from structag.schema.facts import Goal, Members, ObjectFacts, Witness, joined
+from structag.schema.regions import split_names
 from structag.text.membership import UndecidedError, belongs
 
 if TYPE_CHECKING:
     from structag.schema.expand import Expander
     from structag.schema.options import SchemaOptions
 
-MAX_PATTERNS = 6
 MAX_COUNTED = 2000
 MAX_WITNESSES = 3
 MAX_CHOICES = 300
@@ -137,31 +137,28 @@ def _free_members(
     """The members without a name of their own, split by the patterns that their keys match."""
     builder = style.builder
     patterns = list(dict.fromkeys([p for m in facts.members for p, _ in m.patterns]))
-    if len(patterns) > MAX_PATTERNS:
+    split = split_names(builder, patterns)
+    if split is None:
         raise unsupported(
-            facts.members[0].node,
-            "patternProperties",
-            f"over {MAX_PATTERNS} patterns may overlap",
+            facts.members[0].node, "patternProperties", "too many patterns may overlap"
         )
     regions: dict[Goal, list[Ref]] = {}
-    for choice in range(1 << len(patterns)):
-        matched = frozenset(p for i, p in enumerate(patterns) if choice >> i & 1)
+    for matched, keys in split:
         goal: Goal = ()
         for members in facts.members:
             goals = [g for p, g in members.patterns if p in matched]
             for part in goals or [members.additional]:
                 goal = joined(goal, part)
         if not any(node.value is node.negative for node in goal):
-            keys = [p if p in matched else builder.complement(p) for p in patterns]
-            regions.setdefault(goal, []).append(builder.both(*keys) if keys else builder.any_text)
+            regions.setdefault(goal, []).append(keys)
     base: list[Ref] = [] if key_language is None else [key_language]
     if names and regions:
         known = builder.alt(*(builder.literal(name.encode()) for name in names))
         base.append(builder.complement(known))
     free: list[Free] = []
     for goal, parts in regions.items():
-        keys = base if len(parts) == 1 << len(patterns) else [*base, builder.alt(*parts)]
-        free.append(Free(builder.both(*keys) if keys else builder.any_text, goal))
+        all_keys = base if len(parts) == len(split) else [*base, builder.alt(*parts)]
+        free.append(Free(builder.both(*all_keys) if all_keys else builder.any_text, goal))
     return free
 
 
