@@ -22,11 +22,13 @@ from structag.grammar.expressions import (
     MAX_CODE_POINT,
     Alt,
     And,
+    Budget,
     Bytes,
     Chars,
     Empty,
     Encoded,
     Epsilon,
+    Erase,
     Grammar,
     Literal,
     Mark,
@@ -97,6 +99,8 @@ def write_out(
         sources.append(rebuild(scratch, node, tuple(sources[i] for i in parts), scratch_rules))
         if ref not in outer:
             copies.append(out.empty)
+        elif isinstance(node, Erase) or (searches and isinstance(node, Budget)):
+            raise refuse(node)  # its operand would no longer be one
         elif _is_operator(grammar, ref, kinds):
             copies.append(_written(derivatives, sources[ref], out, write))
         else:

@@ -1,7 +1,7 @@
 """Writes a regular grammar as an ECMA-262 pattern; see `structag.text.regex` for the way back.
 
-Rules are written out where they are used, so a recursive one is refused, and a pattern may be
-much longer than its grammar: `MAX_LENGTH` bounds it.
+What derives nothing is left out.  Rules are written out where they are used, so a recursive one is
+refused, and a pattern may be much longer than its grammar: `MAX_LENGTH` bounds it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from structag.grammar.expressions import (
     children,
 )
 from structag.grammar.left_recursion import strongly_connected
+from structag.grammar.properties import productive_nodes
 from structag.grammar.utf8 import byte_ranges
 from structag.grammar.write import ALT, ATOM, REPEAT, SEQ, counted, gaps
 from structag.text.notation import cannot_write
@@ -51,12 +52,14 @@ def write_regex(grammar: Grammar, plain_markers: bool = False) -> str:
     """
     nodes, rules = grammar.nodes, grammar.rules
     texts: dict[Ref, tuple[str, int]] = {}
+    productive = productive_nodes(grammar)
 
     def successors(ref: Ref) -> Sequence[Ref]:
         node = nodes[ref]
         if isinstance(node, Not) and isinstance(nodes[node.child], Empty):
             return ()
-        return (rules[node.index][1],) if isinstance(node, Rule) else children(node)
+        parts = (rules[node.index][1],) if isinstance(node, Rule) else children(node)
+        return [part for part in parts if productive[part]]
 
     def operand(ref: Ref, level: int) -> str:
         text, own = texts[ref]
@@ -80,7 +83,10 @@ def write_regex(grammar: Grammar, plain_markers: bool = False) -> str:
             case Seq(parts):
                 texts[ref] = "".join(operand(part, SEQ) for part in parts), SEQ
             case Alt(parts):
-                texts[ref] = "|".join(operand(part, SEQ) for part in parts), ALT
+                written = [operand(part, SEQ) for part in parts if productive[part]]
+                texts[ref] = "|".join(written), ALT
+            case Repeat(child) if not productive[child]:
+                texts[ref] = "(?:)", ATOM
             case Repeat(child, low, high):
                 counts = _QUANTIFIERS.get((low, high)) or counted(low, high)
                 texts[ref] = operand(child, ATOM) + counts, REPEAT

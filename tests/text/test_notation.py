@@ -227,6 +227,12 @@ def test_pattern_comes_back(pattern: str) -> None:
     assert fingerprint(read_regex(written)) == fingerprint(grammar), written
 
 
+def test_what_derives_nothing_is_left_out_of_a_pattern() -> None:
+    grammar = read_grammar_text('root ::= "a" | x | x* "b"\nx ::= "c" x | x', "ebnf").grammar
+
+    assert write_grammar_text(grammar, "regex") == "a|(?:)b"
+
+
 def test_a_recursive_rule_is_no_regular_expression() -> None:
     grammar = read_grammar_text('root ::= "(" root ")" | "x"', "ebnf").grammar
     with pytest.raises(UnsupportedError) as caught:
