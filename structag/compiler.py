@@ -149,13 +149,22 @@ class Compiler:
         Raises:
             FormatError, SchemaError, GrammarSyntaxError, UnsupportedError: the tag, or what is
                 inside it, is refused; `pointer` says where.
-            GrammarError: `grammar-empty`, no output can match.
+            GrammarError: `grammar-empty`, no output can match; `pointer` is the format's.
             LimitError: a limit was reached.
         """
         from structag.tags.lower import lower_document
 
         key = _key("tag", tag, {})
-        return self._compile(key, lambda b: lower_document(tag, b, self.vocabulary, self.limits))
+        try:
+            return self._compile(
+                key, lambda b: lower_document(tag, b, self.vocabulary, self.limits)
+            )
+        except GrammarError as error:
+            if error.code == "grammar-empty" and error.pointer is None:
+                from structag.tags.emptiness import find_empty_format
+
+                error.pointer = find_empty_format(tag, self.vocabulary, self.limits, self._is_empty)
+            raise
 
     def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:
         """Compile a JSON Schema: JSON text, Python value, bool, pydantic model or TypeAdapter.
@@ -371,6 +380,15 @@ class Compiler:
                 hint="use a vocabulary with byte tokens",
             )
         return CompiledGrammar(grammar, self.vocabulary, native, notes)
+
+    def _is_empty(self, grammar: Grammar) -> bool:
+        try:
+            self._build(grammar)
+        except GrammarError as error:
+            return error.code == "grammar-empty"
+        except VocabularyError:
+            return False
+        return False
 
     def _submit(
         self, call: Callable[..., CompiledGrammar], *args: Any, **options: Any

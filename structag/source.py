@@ -18,7 +18,7 @@ from structag.errors import FormatError, LimitError
 from structag.limits import Limits
 
 _STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
-_NOT_BRACKETS = re.compile(r"[^\[\]{}]+")
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _LEVELS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
@@ -182,8 +182,8 @@ def _check_nesting(text: str, limits: Limits) -> None:
     """The same for a text that is no JSON."""
     if _depth_bound(text) <= limits.max_nesting:
         return
-    brackets = _NOT_BRACKETS.sub("", _STRINGS.sub("", text))
-    levels = accumulate(map(_LEVELS.__getitem__, map(ord, brackets)))
+    brackets = _STRINGS.sub("", text).encode().translate(None, _NOT_BRACKETS)
+    levels = accumulate(map(_LEVELS.__getitem__, brackets))
     if any(level > limits.max_nesting for level in levels):
         raise _nesting_error(limits)
 

@@ -43,6 +43,7 @@ from structag.grammar.expressions import (
     with_children,
 )
 
+_NO_TEXT = b"\xff"  # in no marker, and in no content of a token
 _OPERATORS = (And, Not, Encoded, Erase, Transparent)
 
 
@@ -62,8 +63,9 @@ def bind_vocabulary(
     finder = _finder(control_tokens, {name: known[name] for name in required})
     if finder.pattern is None:
         return grammar
-    search, find_across = finder.pattern.search, finder.find_across
-    if not any(search(marker) or find_across(marker) for marker in grammar.native.markers):
+    markers = grammar.native.markers
+    together = _NO_TEXT.join(markers)
+    if not finder.pattern.search(together) and not any(map(finder.find_across, markers)):
         return grammar
     return _Binder(grammar, finder).bind()
 
@@ -98,6 +100,7 @@ class _Finder:
         self._prefixes: dict[bytes, list[bytes]] = {}  # the contents that a content begins with
         self.pattern = _any_of(self._ids)
         self._required_pattern = _any_of(self._required)
+        self._first_bytes = _any_of({content[:1] for content in self._ids})
 
     def find(self, data: bytes) -> list[Occurrence]:
         """Every occurrence in `data`, overlapping ones too, by start; none over a required one."""
@@ -115,8 +118,11 @@ class _Finder:
 
     def find_across(self, trigger: bytes) -> list[Crossing]:
         """The tokens that begin inside `trigger` and end beyond it."""
-        found = []
-        for start in range(len(trigger)):
+        found: list[Crossing] = []
+        if self._first_bytes is None:
+            return found
+        for match in self._first_bytes.finditer(trigger):
+            start = match.start()
             rest = trigger[start:]
             for content in self._longer.get(rest, ()):
                 required = content in self._required

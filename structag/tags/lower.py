@@ -12,7 +12,7 @@ import marshal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from structag.errors import FormatError, StructagError
+from structag.errors import FormatError, GrammarError, StructagError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Alt, Budget, Mark, Ref, Repeat, Seq
 from structag.limits import Limits
@@ -79,13 +79,22 @@ def lower_format(
         FormatError: see `check_format`.
         StructagError: a schema, pattern or grammar inside is refused; its pointer is that of the
             document.
+        GrammarError: `grammar-empty`, if that shows already.
     """
     limits = limits or Limits()
     names = TokenNames(vocabulary)
     check_format(tag, names, limits)
     builder.marker_tokens.update(tag.marker_tokens)
     lowering = _Lowering(builder, names, limits)
-    return run_walk(lowering.lower(Part(tag.format, "/format", END_OF_OUTPUT)))
+    ref = run_walk(lowering.lower(Part(tag.format, "/format", END_OF_OUTPUT)))
+    if ref == builder.empty:
+        raise GrammarError(
+            "no output can match",
+            code="grammar-empty",
+            pointer=lowering.empty_formats[0],
+            hint="look for parts that exclude each other",
+        )
+    return ref
 
 
 _WITHOUT_REFERENCES = 2
@@ -98,6 +107,8 @@ class _Lowering:
         self._names = names
         self._limits = limits
         self._regions = Regions(builder, names)
+        self.empty_formats: list[str] = []
+        """Pointers of formats that obviously nothing matches, inner ones first."""
 
     def lower(self, part: Part) -> Walk[Ref]:
         """The expression of one format, marked with its pointer."""
@@ -111,6 +122,8 @@ class _Lowering:
                 for inner in parts(part):
                     refs.append((yield self.lower(inner)))
                 ref = self._composed(part, refs) if refs else self._leaf(part)
+        if ref == self._builder.empty:
+            self.empty_formats.append(part.pointer)
         return self._builder.mark(part.pointer, ref)
 
     def _leaf(self, part: Part) -> Ref:
@@ -153,6 +166,9 @@ class _Lowering:
             case TagFormat() as tag:
                 return self._tag(tag, part.pointer, refs[0])
             case TagsWithSeparatorFormat() as format:
+                if not format.separator and not format.stop_after_first:
+                    for inner, ref in zip(parts(part), refs, strict=True):
+                        self._refuse_bare_budget(inner, ref)
                 return lower_separated(
                     b,
                     refs,
@@ -171,15 +187,19 @@ class _Lowering:
         (inner,) = parts(part)
         if is_unbounded(inner.format) and high != 0:
             return ref  # a region after a region is a region, searched as a whole
-        if high != 1 and self._is_bare_budget(ref):
+        if high != 1:
+            self._refuse_bare_budget(inner, ref)
+        return self._builder.repeat(ref, low, None if high < 0 else high)
+
+    def _refuse_bare_budget(self, part: Part, ref: Ref) -> None:
+        if self._is_bare_budget(ref):
             raise FormatError(
                 "a region with `max_tokens` is repeated, with nothing else that must be there",
                 code="no-way-out",
-                pointer=inner.pointer,
+                pointer=part.pointer,
                 expected="something besides the region in each round",
                 hint="put it into a tag, or bound the repeated region as a whole",
             )
-        return self._builder.repeat(ref, low, None if high < 0 else high)
 
     def _is_bare_budget(self, ref: Ref) -> bool:
         """Whether a budget may be all there is in one round of a repeat."""

@@ -26,12 +26,17 @@ class Shape(NamedTuple):
 
     moves: tuple[tuple[str, str], ...] = ()
 
+    def place(self, pointer: str) -> str:
+        """Where in the document as it was written that stood which is now at `pointer`."""
+        for pattern, place in self.moves:
+            if re.match(pattern, pointer):
+                return re.sub(pattern, place, pointer, count=1)
+        return pointer
+
     def relocate(self, error: _Error) -> _Error:
         """`error` with its pointer into the document as it was written."""
-        for pattern, place in self.moves:
-            if error.pointer is not None and re.match(pattern, error.pointer):
-                error.pointer = re.sub(pattern, place, error.pointer, count=1)
-                break
+        if error.pointer is not None:
+            error.pointer = self.place(error.pointer)
         return error
 
 

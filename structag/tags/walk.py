@@ -46,5 +46,8 @@ def join_pointer(pointer: str, *steps: str | int) -> str:
     >>> join_pointer("/format", "tags", 0, "a/b")
     '/format/tags/0/a~1b'
     """
-    escaped = (str(step).replace("~", "~0").replace("/", "~1") for step in steps)
-    return "".join((pointer, *(f"/{step}" for step in escaped)))
+    for step in steps:
+        if isinstance(step, str) and ("~" in step or "/" in step):
+            step = step.replace("~", "~0").replace("/", "~1")
+        pointer = f"{pointer}/{step}"
+    return pointer

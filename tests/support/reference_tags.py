@@ -105,7 +105,8 @@ class _Reference:
             case TokenFormat():
                 return self.marker(format, output, start)
             case ExcludeTokenFormat(exclude_tokens=excludes):
-                return {stop for stop in _run(output, start, excludes, ends) if stop == start + 1}
+                end_tokens = tuple(end for end in ends if not isinstance(end, str))
+                return {start + 1} & set(_run(output, start, excludes, end_tokens))
             case AnyTextFormat(excludes=excludes):
                 found = set(_free(output, start, (*excludes, *ends)))
                 return _bounded(output, start, found, format.max_tokens, format.max_chars)
@@ -239,7 +240,7 @@ class _Reference:
                     loop, trigger, output, start, here, ends
                 ):
                     continue
-                for stop in self.case(trigger, case, output, here, ends):
+                for stop in self.case(trigger, loop.of_tokens, case, output, here, ends):
                     if loop.once or _ends_open(case):
                         found.add(stop)
                     elif stop > start:
@@ -261,14 +262,18 @@ class _Reference:
         return is_earliest and not any(str(word) in seen for word in banned)
 
     def case(
-        self, trigger: TokenRef, case: Format, output: Output, start: int, ends: Ends
+        self,
+        trigger: TokenRef,
+        of_tokens: bool,
+        case: Format,
+        output: Output,
+        start: int,
+        ends: Ends,
     ) -> Stops:
         """Where a trigger and what it leads to can stop."""
-        if isinstance(case, TagFormat) and not isinstance(case.begin, str):
+        if isinstance(case, TagFormat):  # its begin is the trigger, or starts with it
             return self.tag(case, output, start, ends)
-        if isinstance(case, TagFormat) and case.begin.startswith(str(trigger)):
-            return self.tag(case, output, start, ends)
-        whole = trigger if isinstance(trigger, str) else TokenFormat(token=trigger)
+        whole = TokenFormat(token=trigger) if of_tokens else str(trigger)
         found = self.marker(whole, output, start)
         return {stop for here in found for stop in self.stops(case, output, here, ends)}
 

@@ -6,7 +6,24 @@ import time
 from typing import Any
 
 import pytest
-from support.tag_cases import TAG_CASES, TagCase, any_of, const, seq, tag, text, triggered, wrap
+from support.tag_cases import (
+    TAG_CASES,
+    TagCase,
+    any_of,
+    const,
+    dispatch,
+    no_token,
+    separated,
+    seq,
+    tag,
+    text,
+    token,
+    token_dispatch,
+    token_triggered,
+    tokens,
+    triggered,
+    wrap,
+)
 
 from structag.errors import FormatError, LimitError
 from structag.limits import Limits
@@ -19,6 +36,87 @@ NAMES = TokenNames(Vocabulary.byte_level())
 X = tag("<x>", const("1"), "</x>")
 
 REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
+    (
+        "tokens_before_something",
+        seq(tokens(), const("a")),
+        "no-way-out",
+        "/format/elements/0",
+    ),
+    (
+        "text_that_excludes_only_one_of_two_things_that_follow",
+        seq(text("a"), any_of(const("ab"), const("b"))),
+        "no-way-out",
+        "/format/elements/0",
+    ),
+    ("dispatch_before_something", seq(dispatch(("@", X)), X), "no-way-out", "/format/elements/0"),
+    (
+        "tag_without_end_before_another",
+        separated("", tag("<", text(), "")),
+        "no-way-out",
+        "/format/tags/0/content",
+    ),
+    (
+        "pattern_inside_another",
+        dispatch(("ab", X), ("a", X)),
+        "trigger-unreachable",
+        "/format/rules/0/0",
+    ),
+    (
+        "pattern_that_is_excluded",
+        dispatch(("ab", X), excludes=["b"]),
+        "exclude-conflict",
+        "/format/excludes/0",
+    ),
+    (
+        "text_tag_among_tokens",
+        token_triggered(["a"], [X]),
+        "trigger-mismatch",
+        "/format/tags/0/begin",
+    ),
+    (
+        "token_tag_in_text",
+        triggered(["a"], [tag(token("a"), text(), "b")]),
+        "trigger-mismatch",
+        "/format/tags/0/begin",
+    ),
+    (
+        "tag_of_no_trigger_token",
+        token_triggered(["a"], [tag(token("b"), text(), "c")]),
+        "trigger-mismatch",
+        "/format/tags/0/begin/token",
+    ),
+    (
+        "trigger_token_without_tag",
+        token_triggered(["a", "b"], [tag(token("a"), text(), "c")]),
+        "trigger-mismatch",
+        "/format/trigger_tokens/1",
+    ),
+    (
+        "trigger_token_that_is_excluded",
+        token_dispatch(("a", X), ("b", X), exclude_tokens=["c", "b"]),
+        "exclude-conflict",
+        "/format/exclude_tokens/1",
+    ),
+    (
+        "trigger_token_that_is_the_end",
+        tag("(", token_dispatch(("a", X)), token("a")),
+        "trigger-unreachable",
+        "/format/content",
+    ),
+    ("unknown_token", seq(X, token("<tool>")), "token-unknown", "/format/elements/1/token"),
+    ("token_out_of_range", no_token("a", 257), "token-unknown", "/format/exclude_tokens/1"),
+    (
+        "unknown_end_token",
+        tag("(", text(), [")", token("nothing")]),
+        "token-unknown",
+        "/format/end/1/token",
+    ),
+    (
+        "unknown_rule_token",
+        token_dispatch(("a", X), ("nothing", X)),
+        "token-unknown",
+        "/format/rules/1/0",
+    ),
     ("text_before_something", seq(text(), const("a")), "no-way-out", "/format/elements/0"),
     (
         "text_before_an_optional",

@@ -114,3 +114,47 @@ def test_a_trigger_may_be_part_of_other_words() -> None:
     assert accepts(format, "a < b and <fun")
     assert accepts(format, "<<function=go>null</f>")
     assert not accepts(format, "the <functional> style")
+
+
+@pytest.mark.parametrize(
+    ("format", "pointer"),
+    [
+        (seq(const("a"), {"type": "regex", "pattern": "[]"}), "/format/elements/1"),
+        (
+            tag("<", {"type": "regex", "pattern": "ab+", "excludes": ["b"]}, ">"),
+            "/format/content",
+        ),
+        (
+            seq(
+                {"type": "regex", "pattern": "a{3}", "excludes": ["b"]},
+                {"type": "regex", "pattern": "a{3}", "excludes": ["aa"]},
+            ),
+            "/format/elements/1",
+        ),
+    ],
+)
+def test_what_nothing_matches_is_refused_at_its_place(format: Any, pointer: str) -> None:
+    with pytest.raises(structag.GrammarError) as caught:
+        matcher_of(format)
+
+    assert (caught.value.code, caught.value.pointer) == ("grammar-empty", pointer)
+
+
+def test_an_error_points_into_the_shape_as_it_was_written() -> None:
+    structures = [
+        {"begin": "<a>", "schema": {"type": "integer"}, "end": ">"},
+        {"begin": "<b>", "schema": {"minLength": -1}, "end": ">"},
+    ]
+    older = {"type": "structural_tag", "structures": structures, "triggers": ["<"]}
+    with pytest.raises(structag.SchemaError) as caught:
+        COMPILER.compile_structural_tag(older)
+    assert caught.value.pointer == "/structures/1/schema/minLength"
+
+    with pytest.raises(structag.FormatError) as refused:
+        COMPILER.compile_structural_tag({**older, "triggers": ["<a"]})
+    assert refused.value.pointer == "/structures/1/begin"
+
+    answer = {"name": "a", "schema": {"$ref": "#/nowhere"}}
+    with pytest.raises(structag.SchemaError) as caught:
+        COMPILER.compile_structural_tag({"type": "json_schema", "json_schema": answer})
+    assert caught.value.pointer == "/json_schema/schema/$ref"

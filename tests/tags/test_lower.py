@@ -6,8 +6,19 @@ import itertools
 
 import pytest
 from support.reference_matcher import accepts
-from support.tag_cases import TAG_CASES, TagCase, const, seq, tag, text, triggered
+from support.tag_cases import (
+    TAG_CASES,
+    TagCase,
+    const,
+    separated,
+    seq,
+    tag,
+    text,
+    triggered,
+    wrap,
+)
 
+from structag.errors import FormatError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar, Literal, Mark
 from structag.tags.lower import lower_format
@@ -75,3 +86,23 @@ def test_deep_nesting_needs_no_stack() -> None:
         format = {"type": "optional", "content": format}
 
     assert lowered(format).nodes
+
+
+@pytest.mark.parametrize(
+    ("format", "pointer"),
+    [
+        (wrap("star", text(max_tokens=3)), "/format/content"),
+        (wrap("repeat", wrap("optional", text(max_tokens=3)), min=0, max=5), "/format/content"),
+        (separated("", tag("", text(max_tokens=3), "")), "/format/tags/0"),
+    ],
+)
+def test_a_budget_that_begins_anew_for_nothing_is_refused(format: object, pointer: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        lowered(format)
+
+    assert (caught.value.code, caught.value.pointer) == ("no-way-out", pointer)
+
+
+def test_a_budget_may_begin_anew_with_something_else() -> None:
+    assert lowered(wrap("star", tag("<", text(max_tokens=3), ">"))).nodes
+    assert lowered(separated(",", tag("", text(max_tokens=3), ""))).nodes
