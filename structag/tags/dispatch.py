@@ -72,7 +72,7 @@ def lower_separated(
     tag = builder.alt(*tags)
     if not once:
         tag = builder.seq(tag, builder.repeat(builder.seq(separator, tag), 0))
-    return tag if at_least_one else builder.optional(tag)
+    return tag if at_least_one else builder.alt(tag, builder.epsilon)
 
 
 def _by_trigger(cases: Sequence[Case], is_open: bool) -> dict[str | int, list[Ref]]:

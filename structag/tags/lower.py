@@ -156,7 +156,7 @@ class _Lowering:
             case OrFormat():
                 return b.alt(*refs)
             case OptionalFormat():
-                return b.optional(refs[0])
+                return b.alt(refs[0], b.epsilon)
             case PlusFormat():
                 return self._repeat(part, refs[0], 1, -1)
             case StarFormat():
@@ -187,8 +187,9 @@ class _Lowering:
         (inner,) = parts(part)
         if is_unbounded(inner.format) and high != 0:
             return ref  # a region after a region is a region, searched as a whole
-        if high != 1:
-            self._refuse_bare_budget(inner, ref)
+        if high == 1:
+            return ref if low == 1 else self._builder.alt(ref, self._builder.epsilon)
+        self._refuse_bare_budget(inner, ref)
         return self._builder.repeat(ref, low, None if high < 0 else high)
 
     def _refuse_bare_budget(self, part: Part, ref: Ref) -> None:

@@ -18,14 +18,20 @@ from support.tag_cases import (
     wrap,
 )
 
+from structag.compiler import Compiler
 from structag.errors import FormatError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar, Literal, Mark
+from structag.matcher import Matcher
 from structag.tags.lower import lower_format
 from structag.tags.parse import parse_format
 from structag.vocabulary import Vocabulary
 
 BYTES = Vocabulary.byte_level()
+
+
+def document_of(format: object) -> dict[str, object]:
+    return {"type": "structural_tag", "format": format}
 
 
 def lowered(format: object) -> Grammar:
@@ -106,3 +112,14 @@ def test_a_budget_that_begins_anew_for_nothing_is_refused(format: object, pointe
 def test_a_budget_may_begin_anew_with_something_else() -> None:
     assert lowered(wrap("star", tag("<", text(max_tokens=3), ">"))).nodes
     assert lowered(separated(",", tag("", text(max_tokens=3), ""))).nodes
+
+
+def test_a_bounded_text_may_be_optional() -> None:
+    compiler = Compiler(BYTES)
+    for format in (
+        wrap("optional", text(max_tokens=3)),
+        separated("", tag("", text(max_tokens=3), ""), stop_after_first=True),
+    ):
+        matcher = Matcher(compiler.compile_structural_tag(document_of(format)))
+
+        assert [matcher.accept_token(token) for token in b"abcd"] == [True, True, True, False]
