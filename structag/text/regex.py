@@ -33,6 +33,7 @@ MAX_ASSERTIONS = 8
 """Distinct assertions under one `Erase`; each can double the number of states."""
 _MAX_BRANCHES = 64
 _LONE = re.compile("[\ud800-\udfff]")
+_LEAVES = (Text, Chars)
 _EDGES = ("start", "end", "ahead", "not-ahead", "behind", "not-behind")
 
 
@@ -102,10 +103,11 @@ class _Lowering:
         done: list[Ref] = []
         while todo:
             node, is_open = todo.pop()
-            if isinstance(node, Text):
-                done.append(builder.literal(node.text.encode()))
-            elif isinstance(node, Chars):
-                done.append(builder.chars(node.members))
+            kind = node.__class__  # leaves come first, and most often
+            if kind is Text:
+                done.append(builder.literal(node.text.encode()))  # type: ignore[union-attr]
+            elif kind is Chars:
+                done.append(builder.chars(node.members))  # type: ignore[union-attr]
             elif isinstance(node, Assertion):
                 index = self.marks.setdefault(node, len(self.marks))
                 done.append(builder.assertion(index))
@@ -115,6 +117,7 @@ class _Lowering:
                 else:
                     todo += ((node, True), (node.part, False))
             else:
+                assert isinstance(node, Sequence | Choice)
                 parts = node.parts if isinstance(node, Sequence) else node.branches
                 if not is_open:
                     todo.append((node, True))
@@ -299,6 +302,8 @@ def _is_edge(part: Pattern) -> bool:
 
 
 def _has_assertion(tree: Pattern) -> bool:
+    if tree.__class__ in _LEAVES:
+        return False
     todo = [tree]
     while todo:
         node = todo.pop()

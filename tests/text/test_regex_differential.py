@@ -74,6 +74,8 @@ def test_random_patterns_agree_with_other_engines(seed: int, compiler: structag.
     for question, answer in zip(questions, ask_node(questions), strict=True):
         if answer == CRASH or (answer and answer[0] == "" and _is_astral(question)):
             continue
+        if answer and answer[0] == "v" and "i" in question.flags and "\\P" in question.pattern:
+            continue  # ECMA-262 folds case before the complement; both engines do after it
         try:
             searched = matches(compiler, question, search=True)
             whole = matches(compiler, question, search=False)
