@@ -22,7 +22,8 @@ class Case(NamedTuple):
     Attributes:
         trigger: what announces it.
         rest: what comes after the trigger.
-        whole: trigger and rest in one, for where no region comes before.
+        whole: trigger and rest in one, for where no region comes before; used if at least one case
+            has to come.
         is_open: whether it runs on to what follows the whole format.
     """
 

@@ -16,11 +16,15 @@ from structag.tags.model import (
     AnyTokensFormat,
     ConstStringFormat,
     DispatchFormat,
+    ExcludeTokenFormat,
     Format,
+    GrammarFormat,
+    JSONSchemaFormat,
     Marker,
     OptionalFormat,
     OrFormat,
     PlusFormat,
+    RegexFormat,
     RepeatFormat,
     SequenceFormat,
     StarFormat,
@@ -69,6 +73,18 @@ class Following(NamedTuple):
 
 
 END_OF_OUTPUT = Following()
+_LEAVES = frozenset(
+    (
+        ConstStringFormat,
+        RegexFormat,
+        GrammarFormat,
+        JSONSchemaFormat,
+        AnyTextFormat,
+        TokenFormat,
+        ExcludeTokenFormat,
+        AnyTokensFormat,
+    )
+)
 
 
 class Part(NamedTuple):
@@ -82,6 +98,8 @@ class Part(NamedTuple):
 def parts(outer: Part) -> Iterator[Part]:
     """The formats directly inside `outer`, in the order of the document."""
     format, pointer, following = outer
+    if type(format) in _LEAVES:
+        return
     match format:
         case SequenceFormat(elements=elements):
             last = len(elements) - 1
@@ -101,8 +119,9 @@ def parts(outer: Part) -> Iterator[Part]:
         case RepeatFormat(content=content):
             yield _repeated(content, pointer, following)
         case TagFormat(content=content):
-            own = Following(tuple(end for end in format.ends if end))
-            after = own | following if "" in format.ends else own
+            ends = format.ends
+            own = Following(tuple(end for end in ends if end))
+            after = own | following if "" in ends else own
             yield Part(content, join_pointer(pointer, "content"), after)
         case TagsWithSeparatorFormat(tags=tags):
             after = following if format.stop_after_first else _next_tag(format, pointer) | following

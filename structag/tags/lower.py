@@ -232,7 +232,10 @@ class _Lowering:
     # -- what comes again and again
 
     def _tags_of(
-        self, outer: Part, trigger_of: Callable[[TagFormat], tuple[str | int, int | None]]
+        self,
+        outer: Part,
+        trigger_of: Callable[[TagFormat], tuple[str | int, int | None]],
+        at_least_one: bool,
     ) -> Walk[list[Case]]:
         """The cases of a format whose triggers lead to tags."""
         cases: list[Case] = []
@@ -244,7 +247,9 @@ class _Lowering:
             trigger, skip = trigger_of(tag)
             rest, whole = (
                 self._builder.mark(part.pointer, self._tag(tag, part.pointer, content, cut))
-                for cut in (skip, 0)
+                if is_used
+                else self._builder.empty
+                for cut, is_used in ((skip, True), (0, at_least_one))
             )
             cases.append(Case(trigger, rest, whole, is_open(tag)))
         return cases
@@ -257,7 +262,7 @@ class _Lowering:
             (trigger,) = triggers.prefixes_of(tag.begin)
             return trigger, len(trigger)
 
-        cases = yield self._tags_of(part, trigger_of)
+        cases = yield self._tags_of(part, trigger_of, format.at_least_one)
         return self._among_text(
             part, cases, format.excludes, format.at_least_one, format.stop_after_first
         )
@@ -267,7 +272,7 @@ class _Lowering:
             assert isinstance(tag.begin, TokenFormat)
             return self._names.resolve(tag.begin.token, part.pointer), None
 
-        cases = yield self._tags_of(part, trigger_of)
+        cases = yield self._tags_of(part, trigger_of, format.at_least_one)
         return self._among_tokens(
             part, cases, format.exclude_tokens, format.at_least_one, format.stop_after_first
         )
