@@ -113,7 +113,7 @@ std::shared_ptr<Engine> MakeEngine(std::shared_ptr<Vocabulary> vocabulary, const
   Acceleration acceleration;
   acceleration.is_on = is_accelerated;
   if (forced) {
-    acceleration.narrow_nodes = forced->first;
+    acceleration.many_below = forced->first;
     acceleration.few_exits = forced->second;
   }
   const std::string_view view(text.c_str(), text.size());
@@ -171,15 +171,14 @@ void BindEngine(nb::module_& m) {
         out["expressions"] = s.expressions;
         out["states"] = s.states;
         out["masks"] = s.masks;
-        out["summaries_built"] = s.summaries_built;
-        out["summaries_reused"] = s.summaries_reused;
+        out["summaries"] = s.summaries;
         out["memory_bytes"] = s.memory_bytes;
         return out;
       });
   m.def("make_engine", &MakeEngine, nb::arg("vocabulary"), nb::arg("program"), nb::arg("text"),
         nb::arg("max_work"), nb::arg("max_memory_bytes"), nb::arg("max_expressions"),
         nb::arg("forced") = nb::none(), nb::arg("is_accelerated") = true,
-        "The last two are for tests: (narrow_nodes, few_exits) of Acceleration, and its switch.");
+        "The last two are for tests: (many_below, few_exits) of Acceleration, and its switch.");
 }
 
 void BindMatcher(nb::module_& m) {

@@ -197,6 +197,20 @@ CodecMove CodecStep(Codec codec, CodecState state, std::uint8_t byte) noexcept {
   return codec == Codec::kXml ? XmlStep(state, byte) : QuotedStep(SyntaxOf(codec), state, byte);
 }
 
+const ByteSet& CodecSpecial(Codec codec) noexcept {
+  const auto find = [](Codec of) {
+    ByteSet special;
+    for (unsigned b = 0; b < 256; ++b) {
+      const CodecMove move = CodecStep(of, kCodecRest, static_cast<std::uint8_t>(b));
+      const bool is_plain = move.kind == CodecMove::Kind::kByte && move.output == b;
+      if (!is_plain) special.Add(static_cast<std::uint8_t>(b));
+    }
+    return special;
+  };
+  static const auto table = ForEveryCodec(find);
+  return table[static_cast<std::size_t>(codec)];
+}
+
 Ranges CodecPending(Codec codec, CodecState state) {
   return codec == Codec::kXml ? XmlPending(state) : QuotedPending(SyntaxOf(codec), state);
 }

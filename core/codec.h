@@ -5,14 +5,24 @@
 // how.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "byte_set.h"
 
 namespace structag {
 
 enum class Codec : std::uint32_t { kJson = 0, kXml = 1, kPythonDouble = 2, kPythonSingle = 3 };
 inline constexpr std::uint32_t kCodecCount = 4;
+// What find(codec) gives, for every codec.
+template <class Find>
+constexpr auto ForEveryCodec(Find find) {
+  std::array<decltype(find(Codec{})), kCodecCount> table{};
+  for (std::uint32_t codec = 0; codec < kCodecCount; ++codec) table[codec] = find(Codec{codec});
+  return table;
+}
 using CodecState = std::uint32_t;
 inline constexpr CodecState kCodecRest = 0;
 
@@ -23,6 +33,9 @@ struct CodecMove {
 };
 
 CodecMove CodecStep(Codec codec, CodecState state, std::uint8_t byte) noexcept;
+
+// The bytes that at rest do not stand for themselves.
+const ByteSet& CodecSpecial(Codec codec) noexcept;
 
 // The scalar values that an escape begun at `state` (not at rest) can still stand for.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> CodecPending(Codec codec, CodecState state);

@@ -93,7 +93,7 @@ ExprId Deriver::Compute(const Expr& e, std::uint32_t symbol) {
       if (!is_byte) return ExprPool::kEmpty;
       const Utf8State utf8 = Utf8Step(e.c, byte);
       if (utf8 == kUtf8Reject) return ExprPool::kEmpty;
-      const SearchAutomaton& search = pool_.searches_[e.a];
+      const SearchAutomaton& search = *pool_.searches_[e.a].automaton;
       const SearchAutomaton::State next = search.Step(e.b, byte);
       if (search.Completes(next)) return ExprPool::kEmpty;
       return pool_.Make(Kind::kNoOccurrence, e.a, next, utf8);
@@ -115,11 +115,12 @@ ExprId Deriver::DeriveScan(const Expr& e, std::uint8_t byte) {
   const Utf8State utf8 = Utf8Step(e.c, byte);
   if (utf8 == kUtf8Reject) return ExprPool::kEmpty;
   const ScanTable& table = pool_.scans_[e.a];
-  const SearchAutomaton::State next = table.search.Step(e.b, byte);
-  if (!table.search.Completes(next)) return pool_.Make(Kind::kScan, e.a, next, utf8);
+  const SearchAutomaton& search = *table.search.automaton;
+  const SearchAutomaton::State next = search.Step(e.b, byte);
+  if (!search.Completes(next)) return pool_.Make(Kind::kScan, e.a, next, utf8);
   bool excluded = false;
   std::vector<std::uint32_t> out;
-  table.search.ForEachCompleted(next, [&](std::uint32_t pattern) {
+  search.ForEachCompleted(next, [&](std::uint32_t pattern) {
     if (pattern < table.cases.size()) {
       out.push_back(Raw(table.cases[pattern]));
     } else {
@@ -219,8 +220,8 @@ void Deriver::AddSignature(ExprId id, std::uint64_t* signature, ByteSet& possibl
       AddSignature(ExprId{e.a}, signature, possible, depth + 1);
       add_text(e.b);
       break;
-    case Kind::kNoOccurrence: add_search(pool_.searches_[e.a]); break;
-    case Kind::kScan: add_search(pool_.scans_[e.a].search); break;
+    case Kind::kNoOccurrence: add_search(*pool_.searches_[e.a].automaton); break;
+    case Kind::kScan: add_search(*pool_.scans_[e.a].search.automaton); break;
     case Kind::kEncoded:
       if (e.b != kCodecRest) return all_differ();
       AddSignature(ExprId{e.a}, signature, possible, depth + 1);
@@ -233,6 +234,57 @@ void Deriver::AddSignature(ExprId id, std::uint64_t* signature, ByteSet& possibl
       break;
     default: break;
   }
+}
+
+Distinct Deriver::DistinctBytes(ExprId id, unsigned depth) const {
+  constexpr unsigned kDeep = 400;
+  Distinct out;
+  const auto unite = [&](std::uint32_t part) { out.Unite(DistinctBytes(ExprId{part}, depth + 1)); };
+  const auto text = [&](Utf8State utf8, const SearchAutomaton& search, std::uint32_t state) {
+    out.utf8 = utf8;
+    search.AddDistinct(state, out.bytes);
+  };
+  const Expr& e = pool_[id];
+  if (depth > kDeep) {
+    out.bytes.AddRange(0, 255);
+    return out;
+  }
+  switch (e.kind) {
+    case Kind::kBytes: out.bytes = pool_.Bytes(id); break;
+    case Kind::kLiteral: out.bytes.Add(static_cast<std::uint8_t>(pool_.literal_text_[e.a])); break;
+    case Kind::kSeq:
+      for (ExprId at = id;;) {
+        const Expr& part = pool_[at];
+        const bool is_seq = part.kind == Kind::kSeq;
+        unite(is_seq ? part.a : Raw(at));
+        if (!is_seq || !pool_[ExprId{part.a}].nullable) break;
+        at = ExprId{part.b};
+      }
+      break;
+    case Kind::kAlt:
+    case Kind::kAnd:
+      for (std::uint32_t member : pool_.Members(id)) unite(member);
+      break;
+    case Kind::kRepeat:
+    case Kind::kErase:
+    case Kind::kTransparent: unite(e.a); break;
+    case Kind::kNot:
+      unite(e.a);
+      out.Unite({{}, e.b});
+      break;
+    case Kind::kNoOccurrence: text(e.c, *pool_.searches_[e.a].automaton, e.b); break;
+    case Kind::kScan: text(e.c, *pool_.scans_[e.a].search.automaton, e.b); break;
+    case Kind::kEncoded:
+      if (e.b != kCodecRest) {
+        out.bytes.AddRange(0, 255);
+        break;
+      }
+      unite(e.a);
+      out.bytes.Unite(CodecSpecial(Codec{e.c}));
+      break;
+    default: break;
+  }
+  return out;
 }
 
 std::vector<std::uint8_t> Deriver::Representatives(ExprId id) const {

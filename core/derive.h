@@ -14,6 +14,23 @@
 
 namespace structag {
 
+// Bytes that may each lead to a residual of their own.  All others lead to equal residuals if they
+// are alike.
+struct Distinct {
+  ByteSet bytes;
+  // Set if the expression tells characters: then two bytes are alike if UTF-8 goes on alike.
+  Utf8State utf8 = kUtf8Reject;
+
+  bool IsAlike(std::uint8_t a, std::uint8_t b) const noexcept {
+    return utf8 == kUtf8Reject || Utf8Step(utf8, a) == Utf8Step(utf8, b);
+  }
+  void Unite(const Distinct& other) noexcept {
+    bytes.Unite(other.bytes);
+    if (utf8 == kUtf8Reject) utf8 = other.utf8;
+    if (other.utf8 != kUtf8Reject && other.utf8 != utf8) bytes.AddRange(0, 255);
+  }
+};
+
 class Deriver {
  public:
   Deriver(ExprPool& pool, Meter& meter) : pool_(pool), meter_(meter) {}
@@ -27,6 +44,9 @@ class Deriver {
   // One byte of every class of bytes that lead to equal residuals; bytes that lead nowhere may
   // be left out.  A class may have several representatives.
   std::vector<std::uint8_t> Representatives(ExprId id) const;
+
+  // Which bytes have to be told apart: cheaper and coarser than Representatives.
+  Distinct DistinctBytes(ExprId id, unsigned depth = 0) const;
 
   // `child` with everything added that marks below `count` lead to, as one Alt.
   ExprId CloseUnderMarks(ExprId child, std::uint32_t count);

@@ -14,7 +14,7 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std
       liveness_(exprs_, deriver_, meter_),
       first_bytes_(exprs_),
       states_(exprs_, deriver_, liveness_, first_bytes_, *vocabulary_, meter_),
-      summarizer_(exprs_, liveness_, first_bytes_, *vocabulary_, meter_, acceleration_) {
+      units_(exprs_, *vocabulary_, meter_, acceleration_) {
   const ExprId root = ReadProgram(program, text, exprs_, deriver_, meter_);
   FindNeededBytes();
   AnalyzeGrammar(exprs_, root, deriver_, liveness_, meter_);
@@ -55,7 +55,7 @@ void Engine::OpenFrame(const Trie& trie, std::uint32_t node, StateId state) {
 }
 
 template <class Visit>
-bool Engine::WalkBelow(const Trie& trie, std::uint32_t node, StateId state, Visit visit) {
+bool Engine::Walk(const Trie& trie, std::uint32_t node, StateId state, Visit visit) {
   struct Unwind {
     explicit Unwind(std::vector<Frame>& open) : frames(open), size(open.size()) {}
     ~Unwind() { frames.resize(size); }
@@ -70,21 +70,16 @@ bool Engine::WalkBelow(const Trie& trie, std::uint32_t node, StateId state, Visi
       continue;
     }
     const std::uint32_t child = frame.at++;
-    const TrieNode& at = trie[child];
-    if (!frame.next->Has(at.byte)) continue;
+    const std::uint8_t byte = trie[child].byte;
+    if (!frame.next->Has(byte)) continue;
     meter_.Charge(1);
-    const StateId next = states_.Step(frame.state, at.byte);
+    const StateId next = states_.Step(frame.state, byte);
     if (next == StatePool::kDead) continue;
-    if (at.token_count > 0 && visit(trie.Tokens(child), next)) return true;
-    OpenFrame(trie, child, next);
+    const Next then = visit(child, next);
+    if (then == Next::kStop) return true;
+    if (then == Next::kOn) OpenFrame(trie, child, next);
   }
   return false;
-}
-
-template <class Visit>
-bool Engine::WalkFrom(const Trie& trie, std::uint32_t node, StateId state, Visit visit) {
-  if (trie[node].token_count > 0 && visit(trie.Tokens(node), state)) return true;
-  return WalkBelow(trie, node, state, visit);
 }
 
 bool Engine::HasToken(StateId state) {
@@ -94,8 +89,10 @@ bool Engine::HasToken(StateId state) {
     const bool any = std::ranges::any_of(*edge.ids, [](std::uint32_t w) { return w != 0; });
     if (any && LeavesBudgets(edge.next)) return true;
   }
-  return WalkBelow(vocabulary_->trie(), Trie::kRoot, from,
-                   [&](std::span<const TokenId>, StateId next) { return LeavesBudgets(next); });
+  const Trie& trie = vocabulary_->trie();
+  return Walk(trie, Trie::kRoot, from, [&](std::uint32_t node, StateId next) {
+    return trie[node].token_count > 0 && LeavesBudgets(next) ? Next::kStop : Next::kOn;
+  });
 }
 
 // Whether some tokens lead out of every budget's region before the budget is used up.  Only inside
@@ -141,64 +138,89 @@ Mask Engine::MakeMask(StateId state) {
     if (!IsViable(edge.next)) continue;
     mask.AddBits(Mask::Bits(vocabulary_, edge.ids->data()));
   }
+  const Trie& trie = vocabulary_->trie();
   // A summary knows nothing of budgets and of bytes that no token spells.
-  if (looks_ahead_ || states_.HasBudget(state) || !acceleration_.is_on) {
-    AddWalk(state, mask);
+  if (looks_ahead_ || states_.HasBudget(state)) {
+    Walk(trie, Trie::kRoot, states_.Tick(state), [&](std::uint32_t node, StateId next) {
+      if (trie[node].token_count > 0 && IsViable(next)) mask.AddTokens(trie.Tokens(node));
+      return Next::kOn;
+    });
   } else {
-    std::vector<Term> others;
-    for (std::size_t i = 0; i < states_.TermCount(state); ++i) {
-      const Term term = states_.TermAt(state, i);
-      if (states_.IsUnit(term.head)) {
-        AddSummarized(summarizer_.Find(term.head), term.next, mask);
-      } else {
-        others.push_back(term);
-      }
-    }
-    const bool all = others.size() == states_.TermCount(state);
-    if (!others.empty()) AddWalk(all ? state : states_.Of(others), mask);
+    units_.Begin();
+    AddBelow(trie, Trie::kRoot, state, mask);
   }
   mask.Pack();
   return mask;
 }
 
-void Engine::AddWalk(StateId state, Mask& mask) {
-  WalkBelow(vocabulary_->trie(), Trie::kRoot, states_.Tick(state),
-            [&](std::span<const TokenId> tokens, StateId next) {
-              if (IsViable(next)) mask.AddTokens(tokens);
-              return false;
-            });
+bool Engine::HasUnit(StateId state) const {
+  for (std::size_t i = 0; i < states_.TermCount(state); ++i) {
+    if (states_.IsUnit(states_.TermAt(state, i).head)) return true;
+  }
+  return false;
 }
 
-void Engine::AddSummarized(const Summarizer::Found& found, ContinuationId next, Mask& mask) {
-  const auto bits = [&](const std::shared_ptr<const Summary>& summary) {
-    return Mask::Bits(summary, summary->inside.Bits());
-  };
-  const Summary& summary = *found.summary;
-  if (summary.base) mask.AddBitsWithout(bits(summary.base), summary.lost);
-  if (summary.inside.IsList()) {
-    mask.AddTokens(summary.inside.List());
-  } else {
-    mask.AddBits(bits(found.summary));
+void Engine::AddFrom(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
+  mask.AddTokens(trie.Tokens(node));
+  AddBelow(trie, node, state, mask);
+}
+
+void Engine::AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
+  const bool is_worth_it = acceleration_.is_on && trie[node].below >= acceleration_.many_below;
+  if (!is_worth_it || !HasUnit(state)) return AddWalk(trie, node, state, mask);
+  std::vector<Term> others;
+  for (std::size_t i = 0; i < states_.TermCount(state); ++i) {
+    const Term term = states_.TermAt(state, i);
+    const std::shared_ptr<const Summary> summary =
+        states_.IsUnit(term.head) ? units_.Find(term.head, trie, node) : nullptr;
+    if (summary) {
+      AddUnit(summary, term, mask);
+    } else {
+      others.push_back(term);
+    }
   }
-  const auto add = [&](std::span<const TokenId> tokens, StateId) {
-    mask.AddTokens(tokens);
-    return false;
+  if (others.size() == states_.TermCount(state)) return AddWalk(trie, node, state, mask);
+  if (!others.empty()) AddWalk(trie, node, states_.Of(others), mask);
+}
+
+void Engine::AddWalk(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
+  Walk(trie, node, state, [&](std::uint32_t child, StateId next) {
+    const bool is_unit =
+        acceleration_.is_on && trie[child].below >= acceleration_.many_below && HasUnit(next);
+    mask.AddTokens(trie.Tokens(child));
+    if (is_unit) AddBelow(trie, child, next, mask);
+    return is_unit ? Next::kSkip : Next::kOn;
+  });
+}
+
+void Engine::AddUnit(const std::shared_ptr<const Summary>& summary, const Term& term, Mask& mask) {
+  const Trie& trie = summary->trie;
+  const auto add_inside = [&](const std::shared_ptr<const Summary>& from,
+                              std::span<const std::uint32_t> lost) {
+    if (!from->inside.IsList()) {
+      mask.AddBitsWithout(Mask::Bits(from, from->inside.Bits()), lost);
+    } else {
+      mask.AddTokensWithout(from->inside.List(), lost);
+    }
   };
-  for (const auto& [node, landing] : summary.landings) {
-    const StateId state = states_.Enter(landing, next);
-    if (state != StatePool::kDead) WalkFrom(vocabulary_->trie(), node, state, add);
+  if (summary->base) add_inside(summary->base, summary->lost);
+  add_inside(summary, {});
+  for (const Summary::Landing& landing : summary->landings) {
+    std::vector<std::uint32_t> cases;
+    for (std::uint32_t trigger : landing.triggers) {
+      cases.push_back(Raw(exprs_.scans_[exprs_[term.head].a].cases[trigger]));
+    }
+    const StateId state = states_.Enter(exprs_.MakeAlt(std::move(cases)), term.next);
+    if (state != StatePool::kDead) AddFrom(trie, landing.node, state, mask);
   }
-  const StateId after = states_.Enter(ExprPool::kEpsilon, next);
+  const StateId after = states_.Enter(ExprPool::kEpsilon, term.next);
   states_.NextBytes(after).ForEach([&](std::uint8_t byte) {
-    const Exits& exits = summarizer_.ExitsOf(found, byte);
+    const Exits& exits = units_.ExitsOf(*summary, byte);
     if (exits.nodes.empty()) return;
     const StateId state = states_.Step(after, byte);
     if (state == StatePool::kDead) return;
-    if (exits.merged) {
-      WalkFrom(*exits.merged, Trie::kRoot, state, add);
-    } else {
-      for (std::uint32_t node : exits.nodes) WalkFrom(vocabulary_->trie(), node, state, add);
-    }
+    if (exits.merged) return AddFrom(*exits.merged, Trie::kRoot, state, mask);
+    for (std::uint32_t node : exits.nodes) AddFrom(trie, node, state, mask);
   });
 }
 
@@ -220,14 +242,10 @@ const Mask& Engine::MaskOf(StateId state) {
 
 Engine::Stats Engine::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {exprs_.size(),
-          states_.size(),
-          masks_.size(),
-          summarizer_.built(),
-          summarizer_.reused(),
+  return {exprs_.size(), states_.size(), masks_.size(), units_.found(),
           exprs_.MemoryBytes() + deriver_.MemoryBytes() + liveness_.MemoryBytes() +
               first_bytes_.MemoryBytes() + states_.MemoryBytes() + viable_.Bytes() + mask_bytes_ +
-              summarizer_.MemoryBytes()};
+              units_.MemoryBytes()};
 }
 
 }  // namespace structag

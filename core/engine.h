@@ -17,7 +17,7 @@
 #include "mask.h"
 #include "program.h"
 #include "states.h"
-#include "summaries.h"
+#include "units.h"
 #include "vocabulary.h"
 
 namespace structag {
@@ -61,25 +61,27 @@ class Engine {
   bool IsViable(StateId state);
 
   struct Stats {
-    std::size_t expressions, states, masks, summaries_built, summaries_reused, memory_bytes;
+    std::size_t expressions, states, masks, summaries, memory_bytes;
   };
   Stats stats() const;
 
  private:
-  // Walk what lies below a node of a trie, starting in the state after it, calling
-  // visit(tokens, state after them) where tokens end; stop when that is true.
+  enum class Next { kOn, kSkip, kStop };
+  // Walks what lies below a node of a trie, beginning in the state after it, and calls
+  // visit(node, state after it) -> Next where the state takes the node's byte; true if stopped.
   template <class Visit>
-  bool WalkBelow(const Trie& trie, std::uint32_t node, StateId state, Visit visit);
-  // The same of the node's own tokens, too.
-  template <class Visit>
-  bool WalkFrom(const Trie& trie, std::uint32_t node, StateId state, Visit visit);
+  bool Walk(const Trie& trie, std::uint32_t node, StateId state, Visit visit);
+  void OpenFrame(const Trie& trie, std::uint32_t node, StateId state);
   bool LeavesBudgets(StateId state);
   bool HasToken(StateId state);
   void FindNeededBytes();
   Mask MakeMask(StateId state);
-  void AddWalk(StateId state, Mask& mask);
-  void AddSummarized(const Summarizer::Found& found, ContinuationId next, Mask& mask);
-  void OpenFrame(const Trie& trie, std::uint32_t node, StateId state);
+  // Adds the tokens of a node and of what lies below it, if `state` is the one after the node.
+  void AddFrom(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);
+  void AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);
+  void AddWalk(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);
+  void AddUnit(const std::shared_ptr<const Summary>& summary, const Term& term, Mask& mask);
+  bool HasUnit(StateId state) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Acceleration acceleration_;
@@ -89,7 +91,7 @@ class Engine {
   Liveness liveness_;
   FirstBytes first_bytes_;
   StatePool states_;
-  Summarizer summarizer_;
+  Units units_;
   StateId start_ = StatePool::kDead;
   ByteSet needed_;
   bool looks_ahead_ = false;

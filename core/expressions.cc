@@ -292,7 +292,7 @@ std::uint32_t ExprPool::MinLength(const Expr& e) const {
     }
     case Kind::kNot: return std::max(Utf8Missing(e.b), at(e.a).nullable ? 1u : 0u);
     case Kind::kNoOccurrence: return Utf8Missing(e.c);
-    case Kind::kScan: return scans_[e.a].search.Distance(e.b);
+    case Kind::kScan: return scans_[e.a].search.automaton->Distance(e.b);
     case Kind::kEncoded:
     case Kind::kErase:
     case Kind::kTransparent: return at(e.a).min_length;

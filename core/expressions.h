@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,8 +66,12 @@ struct Expr {
   std::uint32_t rank = 0;        // over every expression it may open with; heads have 0
 };
 
+struct SearchTable {
+  std::shared_ptr<const SearchAutomaton> automaton;
+  std::vector<std::string_view> patterns;
+};
 struct ScanTable {
-  SearchAutomaton search;     // the triggers, then the excludes
+  SearchTable search;         // the triggers, then the excludes
   std::vector<ExprId> cases;  // by trigger
 };
 struct UnorderedTable {
@@ -123,8 +128,7 @@ class ExprPool {
 
   // Tables, filled when the grammar is read.
   std::string literal_text_;
-  std::vector<SearchAutomaton> searches_;
-  std::vector<std::string> search_forms_;  // what each searches for, length before text
+  std::vector<SearchTable> searches_;
   std::vector<ScanTable> scans_;
   std::vector<UnorderedTable> unordered_;
   std::vector<TallyTable> tallies_;

@@ -7,28 +7,16 @@ namespace {
 
 constexpr unsigned kDeep = 400;  // nested deeper than this, every byte is assumed
 
-struct CodecBytes {
-  ByteSet plain;    // stand for themselves
-  ByteSet opening;  // begin an escape
-};
-
-const CodecBytes& AtRest(Codec codec) {
+// The bytes that open an escape.
+const ByteSet& Opening(Codec codec) {
   const auto find = [](Codec of) {
-    CodecBytes bytes;
-    for (unsigned b = 0; b < 256; ++b) {
-      const std::uint8_t byte = static_cast<std::uint8_t>(b);
-      const CodecMove move = CodecStep(of, kCodecRest, byte);
-      if (move.kind == CodecMove::Kind::kReject) continue;
-      const bool is_plain = move.kind == CodecMove::Kind::kByte && move.output == b;
-      (is_plain ? bytes.plain : bytes.opening).Add(byte);
-    }
+    ByteSet bytes;
+    CodecSpecial(of).ForEach([&](std::uint8_t byte) {
+      if (CodecStep(of, kCodecRest, byte).kind != CodecMove::Kind::kReject) bytes.Add(byte);
+    });
     return bytes;
   };
-  static const std::array<CodecBytes, kCodecCount> table = [&] {
-    std::array<CodecBytes, kCodecCount> all;
-    for (std::uint32_t i = 0; i < kCodecCount; ++i) all[i] = find(Codec{i});
-    return all;
-  }();
+  static const auto table = ForEveryCodec(find);
   return table[static_cast<std::size_t>(codec)];
 }
 
@@ -87,10 +75,9 @@ ByteSet FirstBytes::Find(ExprId id, unsigned depth) {
     case Kind::kScan: return Utf8Next(e.c);
     case Kind::kEncoded: {
       if (e.b != kCodecRest) return Escape(Codec{e.c}, e.b);
-      const CodecBytes& bytes = AtRest(Codec{e.c});
       set = of(e.a);
-      set.Intersect(bytes.plain);
-      set.Unite(bytes.opening);
+      set.Subtract(CodecSpecial(Codec{e.c}));
+      set.Unite(Opening(Codec{e.c}));
       return set;
     }
     default: return set;

@@ -24,9 +24,7 @@ class Mask {
   void AddTokens(std::span<const TokenId> tokens) {
     tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   }
-  void AddTokens(std::span<const std::uint32_t> tokens) {
-    for (std::uint32_t token : tokens) tokens_.push_back(static_cast<TokenId>(token));
-  }
+  void AddTokensWithout(std::span<const std::uint32_t> tokens, std::span<const std::uint32_t> lost);
   // To be called when all is added.
   void Pack();
 

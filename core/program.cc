@@ -179,13 +179,8 @@ ExprId Reader::ReadNoOccurrence() {
   std::vector<std::string_view> patterns;
   const std::uint32_t count = NextCount();
   for (std::uint32_t i = 0; i < count; ++i) patterns.push_back(NextText());
-  pool_.searches_.emplace_back(patterns);
-  std::string form = std::to_string(count) + ',';
-  for (std::string_view pattern : patterns) {
-    form += std::to_string(pattern.size()) + ',';
-    form += pattern;
-  }
-  pool_.search_forms_.push_back(std::move(form));
+  auto automaton = std::make_shared<const SearchAutomaton>(patterns);
+  pool_.searches_.push_back({std::move(automaton), std::move(patterns)});
   return pool_.Make(Kind::kNoOccurrence, static_cast<std::uint32_t>(pool_.searches_.size() - 1));
 }
 
@@ -199,7 +194,8 @@ ExprId Reader::ReadScan() {
     cases.push_back(NextChild());
   }
   for (std::uint32_t i = 0; i < exclude_count; ++i) patterns.push_back(NextText());
-  pool_.scans_.push_back({SearchAutomaton(patterns), std::move(cases)});
+  auto automaton = std::make_shared<const SearchAutomaton>(patterns);
+  pool_.scans_.push_back({{std::move(automaton), std::move(patterns)}, std::move(cases)});
   return pool_.Make(Kind::kScan, static_cast<std::uint32_t>(pool_.scans_.size() - 1));
 }
 

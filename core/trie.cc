@@ -19,11 +19,12 @@ std::uint32_t Trie::AddChildren(std::uint32_t node, std::size_t count) {
   nodes_[node].first_child = first;
   nodes_[node].child_count = static_cast<std::uint16_t>(count);
   nodes_.resize(nodes_.size() + count);
+  parents_.resize(nodes_.size(), node);
   return first;
 }
 
 Trie::Trie(std::span<const std::string_view> strings, std::span<const TokenId> tokens)
-    : nodes_(1), tokens_(tokens.begin(), tokens.end()) {
+    : nodes_(1), parents_(1), tokens_(tokens.begin(), tokens.end()) {
   struct Open {
     std::uint32_t node;
     std::size_t begin, end;  // of the strings that pass through it
@@ -49,10 +50,10 @@ Trie::Trie(std::span<const std::string_view> strings, std::span<const TokenId> t
       stack.push_back({child, starts[i], i + 1 < starts.size() ? starts[i + 1] : end, depth + 1});
     }
   }
-  MeasureHeights();
+  Measure();
 }
 
-Trie::Trie(const Trie& whole, std::span<const std::uint32_t> nodes) : nodes_(1) {
+Trie::Trie(const Trie& whole, std::span<const std::uint32_t> nodes) : nodes_(1), parents_(1) {
   struct Open {
     std::uint32_t node;
     std::size_t begin, end;  // of its sources
@@ -94,17 +95,15 @@ Trie::Trie(const Trie& whole, std::span<const std::uint32_t> nodes) : nodes_(1) 
       ++child;
     }
   }
-  MeasureHeights();
+  Measure();
 }
 
-void Trie::MeasureHeights() {
-  for (std::size_t i = nodes_.size(); i-- > 0;) {
-    TrieNode& node = nodes_[i];
-    for (std::uint32_t c = 0; c < node.child_count; ++c) {
-      const unsigned height = nodes_[node.first_child + c].height + 1u;
-      node.height =
-          static_cast<std::uint8_t>(std::max<unsigned>(node.height, std::min(height, 255u)));
-    }
+void Trie::Measure() {
+  for (std::size_t i = nodes_.size() - 1; i > 0; --i) {
+    TrieNode& parent = nodes_[parents_[i]];
+    const unsigned height = std::min(nodes_[i].height + 1u, 255u);
+    parent.height = static_cast<std::uint8_t>(std::max<unsigned>(parent.height, height));
+    parent.below += nodes_[i].below + 1;
   }
 }
 

@@ -15,6 +15,7 @@ struct TrieNode {
   std::uint32_t first_child;
   std::uint32_t first_token;  // of the tokens that end here
   std::uint32_t token_count;
+  std::uint32_t below;  // how many nodes lie below
   std::uint16_t child_count;
   std::uint8_t byte;
   std::uint8_t height;  // bytes of the longest way down from here, at most 255
@@ -25,7 +26,7 @@ class Trie {
   static constexpr std::uint32_t kRoot = 0;
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-  Trie() : nodes_(1) {}
+  Trie() : nodes_(1), parents_(1) {}
   // Of strings in ascending order, and the token that each is.
   Trie(std::span<const std::string_view> strings, std::span<const TokenId> tokens);
   // What lies below (and at) some nodes of another trie, merged.
@@ -36,19 +37,22 @@ class Trie {
   std::span<const TokenId> Tokens(std::uint32_t node) const noexcept {
     return {tokens_.data() + nodes_[node].first_token, nodes_[node].token_count};
   }
+  std::uint32_t Parent(std::uint32_t node) const noexcept { return parents_[node]; }
   // The child at `byte`, or kNone.
   std::uint32_t Child(std::uint32_t node, std::uint8_t byte) const noexcept;
   // The longest way from the root, in bytes.
   std::uint32_t depth() const noexcept { return depth_; }
   std::size_t Bytes() const noexcept {
-    return nodes_.capacity() * sizeof(TrieNode) + tokens_.capacity() * sizeof(TokenId);
+    return nodes_.capacity() * sizeof(TrieNode) + parents_.capacity() * sizeof(std::uint32_t) +
+           tokens_.capacity() * sizeof(TokenId);
   }
 
  private:
   std::uint32_t AddChildren(std::uint32_t node, std::size_t count);
-  void MeasureHeights();
+  void Measure();
 
   std::vector<TrieNode> nodes_;
+  std::vector<std::uint32_t> parents_;
   std::vector<TokenId> tokens_;
   std::uint32_t depth_ = 0;
 };

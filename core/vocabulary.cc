@@ -2,21 +2,15 @@
 
 #include <algorithm>
 
-#include "summary_cache.h"
+#include "unit_library.h"
 
 namespace structag {
-namespace {
-
-constexpr std::size_t kSummaryCacheBytes = std::size_t{64} << 20;
-
-}  // namespace
-
 Vocabulary::~Vocabulary() = default;
 
 Vocabulary::Vocabulary(std::span<const std::string_view> token_bytes,
                        std::span<const std::uint8_t> kinds, std::span<const TokenId> stop_tokens)
     : stop_tokens_(stop_tokens.begin(), stop_tokens.end()),
-      summaries_(std::make_unique<SummaryCache>(kSummaryCacheBytes)) {
+      units_(std::make_shared<UnitLibrary>(*this)) {
   std::size_t total = 0;
   for (std::string_view bytes : token_bytes) total += bytes.size();
   text_.reserve(total);
@@ -33,10 +27,6 @@ Vocabulary::Vocabulary(std::span<const std::string_view> token_bytes,
 
 void Vocabulary::IndexNodes() {
   const std::uint32_t count = static_cast<std::uint32_t>(trie_.size());
-  parents_.resize(count, Trie::kRoot);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    for (std::uint32_t c = 0; c < trie_[i].child_count; ++c) parents_[trie_[i].first_child + c] = i;
-  }
   for (std::uint32_t i = 1; i < count; ++i) ++by_byte_begin_[trie_[i].byte + std::size_t{1}];
   for (std::size_t b = 0; b < 256; ++b) by_byte_begin_[b + 1] += by_byte_begin_[b];
   by_byte_.resize(count - 1);
@@ -67,6 +57,12 @@ void Vocabulary::BuildTrie() {
   trie_ = Trie(strings, tokens);
 }
 
+std::shared_ptr<UnitLibrary> Vocabulary::Units() const {
+  const std::lock_guard<std::mutex> lock(units_mutex_);
+  if (units_->IsFull()) units_ = std::make_shared<UnitLibrary>(*this);
+  return units_;
+}
+
 std::vector<std::uint32_t> Vocabulary::Resolve(const TokenSet& set) const {
   std::vector<std::uint32_t> bits(MaskWords());
   const auto flip = [&](TokenId id) { bits[static_cast<std::size_t>(id) / 32] ^= 1u << (id % 32); };
@@ -87,8 +83,7 @@ std::vector<std::uint32_t> Vocabulary::Resolve(const TokenSet& set) const {
 
 std::size_t Vocabulary::MemoryBytes() const noexcept {
   return text_.capacity() + offsets_.capacity() * sizeof(std::size_t) + kinds_.capacity() +
-         trie_.Bytes() + (parents_.capacity() + by_byte_.capacity()) * sizeof(std::uint32_t) +
-         summaries_->Bytes();
+         trie_.Bytes() + by_byte_.capacity() * sizeof(std::uint32_t) + Units()->MemoryBytes();
 }
 
 }  // namespace structag

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@
 
 namespace structag {
 
-class SummaryCache;
+class UnitLibrary;
 
 enum class TokenKind : std::uint8_t {
   kOrdinary,     // its bytes
@@ -56,14 +57,13 @@ class Vocabulary {
 
   // Over the bytes of every token that reads as bytes.
   const Trie& trie() const noexcept { return trie_; }
-  std::uint32_t Parent(std::uint32_t node) const noexcept { return parents_[node]; }
   // The trie nodes with this byte, ascending.
   std::span<const std::uint32_t> NodesOf(std::uint8_t byte) const noexcept {
     return {by_byte_.data() + by_byte_begin_[byte],
             by_byte_begin_[byte + std::size_t{1}] - by_byte_begin_[byte]};
   }
   // What units do with this vocabulary, shared by all grammars.
-  SummaryCache& summaries() const noexcept { return *summaries_; }
+  std::shared_ptr<UnitLibrary> Units() const;
 
   // The members of a token set, as a bitset over ids.
   std::vector<std::uint32_t> Resolve(const TokenSet& set) const;
@@ -79,10 +79,10 @@ class Vocabulary {
   std::vector<TokenId> stop_tokens_;
   ByteSet missing_;
   Trie trie_;
-  std::vector<std::uint32_t> parents_;
   std::vector<std::uint32_t> by_byte_;
   std::array<std::uint32_t, 257> by_byte_begin_{};
-  std::unique_ptr<SummaryCache> summaries_;
+  mutable std::mutex units_mutex_;
+  mutable std::shared_ptr<UnitLibrary> units_;
 };
 
 }  // namespace structag

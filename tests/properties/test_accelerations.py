@@ -1,10 +1,12 @@
 """Every short cut leads to the same masks, bit for bit, as walking the whole trie.
 
-Small vocabularies never need a summary, so the thresholds are forced: every unit gets one, and its
-exits are listed, or kept as a bitset.
+Small vocabularies need few summaries, so the thresholds are forced: every unit gets one below every
+node of the trie, and its exits are merged, or followed one by one.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from hypothesis import event, given
@@ -30,22 +32,22 @@ def samples(draw: st.DrawFn) -> tuple[GrammarSample, VocabularySample]:
     return draw(grammars(alphabet=alphabet)), draw(vocabularies(alphabet, complete=True))
 
 
-def engines(vocabulary: Vocabulary, grammar: Grammar) -> list[Engine]:
-    """One that walks, and one for each pair of thresholds."""
-    bound = bind_vocabulary(grammar, vocabulary.control_tokens)
+def engines(make: Callable[[], Vocabulary], grammar: Grammar) -> list[Engine]:
+    """One that walks, and one for each pair of thresholds; each with a vocabulary of its own."""
+    bound = bind_vocabulary(grammar, make().control_tokens)
     program, text = pack_grammar(simplify_grammar(bound))
     limits = (LIMITS.max_work, LIMITS.max_memory_bytes, LIMITS.max_expressions)
-    walker = make_engine(vocabulary.native, program, text, *limits, is_accelerated=False)
+    walker = make_engine(make().native, program, text, *limits, is_accelerated=False)
     return [walker] + [
-        make_engine(vocabulary.native, program, text, *limits, forced=forced)
-        for forced in SHORT_CUTS
+        make_engine(make().native, program, text, *limits, forced=forced) for forced in SHORT_CUTS
     ]
 
 
-def check(data: st.DataObject, vocabulary: Vocabulary, grammar: Grammar) -> int:
-    """Walk all engines along one random path; how many summaries they built."""
+def check(data: st.DataObject, make: Callable[[], Vocabulary], grammar: Grammar) -> int:
+    """Walk all engines along one random path; how many summaries they asked for."""
+    vocabulary = make()
     stops = list(vocabulary.stop_token_ids)
-    made = engines(vocabulary, grammar)
+    made = engines(make, grammar)
     matchers = [Matcher(engine, stops) for engine in made]
     for _ in range(STEPS):
         rows = np.zeros((len(matchers), (vocabulary.size + 31) // 32), dtype=np.int32)
@@ -59,7 +61,7 @@ def check(data: st.DataObject, vocabulary: Vocabulary, grammar: Grammar) -> int:
             break
         token = data.draw(st.sampled_from(tokens))
         assert all(matcher.accept_token(token) for matcher in matchers)
-    return sum(engine.stats()["summaries_built"] for engine in made[1:])
+    return sum(engine.stats()["summaries"] for engine in made[1:])
 
 
 @properties()
@@ -70,7 +72,7 @@ def test_random_grammars(
     grammar, tokens = sample
     if compile_or_none(compiler_of(tokens), grammar.grammar) is None:
         return
-    built = check(data, vocabulary_of(tokens), grammar.grammar)
+    built = check(data, lambda: vocabulary_of(tokens), grammar.grammar)
 
     event("summaries" if built else "no summary")
 
@@ -84,13 +86,15 @@ def test_strings_with_counts_and_exclusions(
     string = b.encoded("json", _counted(b, low, more, names))
     grammar = b.build(b.seq(string, b.literal(b'"'), b.repeat(b.literal(b"a"), 0)))
     pieces = [*"ab\\", '"', "aa", "ab", "aba", "bb\\", "abab", 'a"', 'ab"a', "\\n", "\\u00", "61"]
-    vocabulary = Vocabulary.from_token_bytes(
-        [piece.encode() for piece in pieces] + [bytes([i]) for i in range(256)] + [b""],
-        special=[len(pieces) + 256],
-        stop_token_ids=[len(pieces) + 256],
-    )
 
-    assert check(data, vocabulary, grammar) > 0
+    def make() -> Vocabulary:
+        return Vocabulary.from_token_bytes(
+            [piece.encode() for piece in pieces] + [bytes([i]) for i in range(256)] + [b""],
+            special=[len(pieces) + 256],
+            stop_token_ids=[len(pieces) + 256],
+        )
+
+    assert check(data, make, grammar) > 0
 
 
 def _counted(b: GrammarBuilder, low: int, more: int, names: list[str]) -> Ref:

@@ -1,0 +1,59 @@
+// What a unit does with every token below a trie node, whatever follows the unit.
+//
+// A token either stays inside the unit, which one set tells, or leaves it at some point; there only
+// the rest of the token is walked, with what follows.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "id_set.h"
+#include "ids.h"
+#include "trie.h"
+
+namespace structag {
+
+// Where tokens go on after a unit has ended and one byte more: the trie nodes at that byte, and
+// what lies at and below them, merged into one trie unless they are too many.
+struct Exits {
+  std::vector<std::uint32_t> nodes;
+  const Trie* merged = nullptr;
+};
+
+struct Summary {
+  Summary(ExprId of, const Trie& over, std::uint32_t below, std::size_t tokens, std::size_t nodes)
+      : unit(of), trie(over), start(below), inside(tokens), ends(nodes) {}
+  ~Summary() {
+    for (const auto& place : exits) delete place.load(std::memory_order_relaxed);
+  }
+  Summary(const Summary&) = delete;
+  Summary& operator=(const Summary&) = delete;
+
+  const ExprId unit;  // of the library
+  const Trie& trie;
+  const std::uint32_t start;  // the node where the unit begins
+  // A summary may be told as the difference to that of a more general unit.
+  std::shared_ptr<const Summary> base;
+  IdSet inside;                     // the tokens that stay inside the unit; those of `base`, too
+  std::vector<std::uint32_t> lost;  // tokens of `base` that do not
+  IdSet ends;  // nodes after which the unit may be over, `start` apart; unused with a base
+  // Nodes that finish triggers of a kScan, and the triggers.
+  struct Landing {
+    std::uint32_t node;
+    std::vector<std::uint32_t> triggers;
+  };
+  std::vector<Landing> landings;
+  std::uint64_t work = 0;  // nodes visited to find this
+  // By the first byte after the unit; found when first asked for.
+  mutable std::array<std::atomic<const Exits*>, 256> exits{};
+
+  std::size_t Bytes() const noexcept {
+    return sizeof(Summary) + inside.Bytes() + ends.Bytes() +
+           lost.capacity() * sizeof(std::uint32_t) + landings.capacity() * sizeof(Landing);
+  }
+};
+
+}  // namespace structag

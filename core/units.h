@@ -1,0 +1,70 @@
+// The summaries of one grammar's units, from the vocabulary's library.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "expressions.h"
+#include "hash.h"
+#include "meter.h"
+#include "unit_import.h"
+#include "unit_library.h"
+#include "vocabulary.h"
+
+namespace structag {
+
+// When to take short cuts; changed by tests only, to drive small vocabularies through them.
+struct Acceleration {
+  bool is_on = true;
+  std::uint32_t many_below = 24;   // below a node with so many more, a unit is summarised
+  std::uint32_t few_exits = 4096;  // the rests after so many exits are merged
+};
+
+class Units {
+ public:
+  Units(const ExprPool& pool, const Vocabulary& vocabulary, Meter& meter,
+        const Acceleration& acceleration)
+      : pool_(pool),
+        vocabulary_(vocabulary),
+        meter_(meter),
+        acceleration_(acceleration),
+        import_(pool) {}
+
+  // To be called before each mask: goes over to another library when this one is full.
+  void Begin();
+  // The summary of a unit over what lies below a node, or nullptr if there is none.
+  std::shared_ptr<const Summary> Find(ExprId unit, const Trie& trie, std::uint32_t node);
+  const Exits& ExitsOf(const Summary& summary, std::uint8_t byte) {
+    meter_.Charge(1);
+    return library_->ExitsOf(summary, byte, acceleration_.few_exits);
+  }
+  std::size_t found() const noexcept { return found_.size(); }
+  std::size_t MemoryBytes() const noexcept;
+
+ private:
+  bool IsShared(ExprId unit);
+
+  struct Place {
+    const Trie* trie;
+    std::uint32_t node;
+    ExprId unit;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct HashPlace {
+    std::size_t operator()(const Place& place) const noexcept {
+      const std::uint64_t where = reinterpret_cast<std::uintptr_t>(place.trie) + place.node;
+      return Mix(where ^ std::uint64_t{Raw(place.unit)} << 32);
+    }
+  };
+  const ExprPool& pool_;
+  const Vocabulary& vocabulary_;
+  Meter& meter_;
+  const Acceleration acceleration_;
+  std::shared_ptr<UnitLibrary> library_;
+  UnitImport import_;
+  std::unordered_map<Place, std::shared_ptr<const Summary>, HashPlace> found_;
+};
+
+}  // namespace structag
