@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from structag.text.rules import GrammarWarning
 
 _RULE = re.compile(r"^[ \t]*[\w.-]+[ \t]*(?:\[[^\]\n]*\][ \t]*)?::=", re.MULTILINE)
+_LARK_START = re.compile(r"^[?!]{0,2}start[ \t]*(?:\.[ \t]*-?\d+[ \t]*)?:(?!:=)", re.MULTILINE)
 Lower = Callable[[GrammarBuilder], int]
 _FRAGMENT_SHARE = 4  # of the cache's bytes, one part is for fragments
 
@@ -229,7 +230,7 @@ class Compiler:
 
     def compile(self, source: Any) -> CompiledGrammar:
         """Compile any source whose kind shows: a `Grammar`, a structural tag, a schema or a model,
-        or a grammar text with rules `name ::= …`: EBNF, or else GBNF.
+        or a grammar text: with rules `name ::= …` EBNF, or else GBNF; with `start: …` Lark.
 
         Raises:
             FormatError: `source-kind`, if it does not show.
@@ -240,6 +241,8 @@ class Compiler:
         if isinstance(source, str):
             if _RULE.search(source):
                 return self._compile_rules(source)
+            if _LARK_START.search(source):
+                return self.compile_lark(source)
             from structag.source import read_json
 
             value = read_json(source, self.limits)
@@ -251,7 +254,7 @@ class Compiler:
         raise FormatError(
             f"a source of type {type(source).__name__} whose kind does not show",
             code="source-kind",
-            expected="a structural tag, a JSON Schema, a pydantic model, EBNF, GBNF or a Grammar",
+            expected="a structural tag, a JSON Schema, a model, EBNF, GBNF, Lark or a Grammar",
             hint="call compile_regex, compile_json_schema, … by name",
         )
 

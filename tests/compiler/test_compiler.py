@@ -48,6 +48,7 @@ def vocabulary() -> Vocabulary:
         ('root ::= a.b | "x"\na.b ::= "y"', "y"),
         ("# GBNF\nroot ::= . [0-9]\n", "é1"),
         ('root [max_chars=3] ::= "abc"', "abc"),
+        ('// Lark\n?start.2: "a" B\nB: "::="', "a::="),
     ],
 )
 def test_compile_tells_the_kind_of_source(vocabulary: Vocabulary, source: Any, text: str) -> None:
