@@ -26,6 +26,7 @@ class Absorber:
     def __init__(self, expander: Expander) -> None:
         self.expander = expander
         self._questions = 0
+        self._is_asking = False
         self._empty: dict[Goal, bool] = {}
         self._conjuncts: dict[object, int] = {}
 
@@ -56,6 +57,8 @@ class Absorber:
 
     def _settled(self, fact: ObjectFacts) -> ObjectFacts | None:
         """The fact without demands that hold anyway; None if one cannot be met."""
+        if self._is_asking:
+            return fact  # an answer that needs another question could go on for ever
         demands = list(fact.demands)
         for demand in fact.demands:
             self._questions += 1
@@ -79,7 +82,11 @@ class Absorber:
 
         known = self._empty.get(goal)
         if known is None:
-            known = self._empty[goal] = goal_is_empty(self.expander, goal)
+            self._is_asking = True
+            try:
+                known = self._empty[goal] = goal_is_empty(self.expander, goal)
+            finally:
+                self._is_asking = False
         return known
 
 

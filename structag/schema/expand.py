@@ -112,21 +112,26 @@ class Expander:
         self._known[key] = None
         if len(self._known) > self.limits.max_schemas:
             raise self._too_many(node)
+        try:
+            forms = self._known[key] = self._expanded(node)
+        except StructagError:
+            del self._known[key]  # whoever only looked ahead goes on, and may come back
+            raise
+        return forms
+
+    def _expanded(self, node: Node) -> Forms:
         value = node.value
         if type(value) is dict:
             self.report.visit(node, value)
-            forms = self._negative(node) if node.negative else self._positive(node, value)
-        elif type(value) is bool:
-            forms = ANY if value is not node.negative else NONE
-        else:
-            raise SchemaError(
-                "a schema is neither an object nor a boolean",
-                code="schema-value",
-                pointer=node.pointer,
-                expected="an object or a boolean",
-            )
-        self._known[key] = forms
-        return forms
+            return self._negative(node) if node.negative else self._positive(node, value)
+        if type(value) is bool:
+            return ANY if value is not node.negative else NONE
+        raise SchemaError(
+            "a schema is neither an object nor a boolean",
+            code="schema-value",
+            pointer=node.pointer,
+            expected="an object or a boolean",
+        )
 
     def _too_many(self, node: Node) -> LimitError:
         value = self.limits.max_schemas

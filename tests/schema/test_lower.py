@@ -119,6 +119,11 @@ CASES: list[tuple[Any, dict[str, Any], list[str], list[str]]] = [
      ['{"b":1}']),
     ({"type": "object"}, {"max_whitespace": 1}, ['{ "a" : 1 , "b" : 2 }', "{}"],
      ['{  "a":1}', ' {"a":1}', '{"a":1} ']),
+    ({"$ref": "#/$defs/e", "$defs": {"e": {"oneOf": [
+      {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/w"}}},
+      {"type": "object", "required": ["a", "b"], "properties": {"a": {"$ref": "#/$defs/w"}}},
+      {"type": "null"}]}, "w": {"anyOf": [{"$ref": "#/$defs/e"}, {"type": "integer"}]}}}, ANY,
+     ["null", '{"a": null}', '{"a": {"a": 1}}'], ['{"a": 1, "b": 2}', "1", '{"a": "x"}']),
     ({}, {"separators": (", ", ": ")}, ['{"a": 1, "b": [1, 2]}', "[]"],
      ['{"a":1}', '[1,2]', '[ 1]', '{"a" : 1}', "[1,  2]"]),
     ({"type": "string", "nullable": True}, {"openapi": True}, ["null", '"a"'], ["1"]),

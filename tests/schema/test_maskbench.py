@@ -18,7 +18,7 @@ from structag.errors import StructagError
 
 DATA = os.environ.get("STRUCTAG_DATA")
 STRIDE = 20
-LEAST_PASSING, MOST_VALID_REFUSED, MOST_REFUSED = 5554, 6, 98  # of 5,658
+LEAST_PASSING, MOST_VALID_REFUSED, MOST_REFUSED = 5556, 6, 96  # of 5,658
 """Of all schemas in any order: let the first only grow, the others only shrink."""
 MOST_RESTRICTED = 16
 """Schemas of the sample of which some combinations or formats are left out."""
