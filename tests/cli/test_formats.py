@@ -70,17 +70,6 @@ def test_one_family(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     ]
 
 
-def test_a_family_with_its_own_argument_style(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    style = {"before": "@", "after": ["="], "closer": ";", "not_in_names": "="}
-    data = {**FAMILY, "calls": {"call": "<call>{name}{arguments}", "style": style}}
-    (folder / "mine.json").write_text(json.dumps(data), encoding="utf-8")
-
-    assert main(["formats", "mine", "--formats-dir", str(folder)]) == 0
-    assert "  arguments       @NAME=VALUE;" in capsys.readouterr().out.splitlines()
-
-
 def test_one_family_as_json(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert main(["formats", "mine", "--formats-dir", str(folder), "--json"]) == 0
 
