@@ -36,13 +36,14 @@ ContinuationId ContinuationPool::Intern(std::vector<std::uint32_t>& frames, bool
     }
   }
   if (frames.size() > 2) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted;
-    for (std::size_t i = 0; i < frames.size(); i += 2)
-      sorted.emplace_back(frames[i], frames[i + 1]);
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      frames[2 * i] = sorted[i].first;
-      frames[2 * i + 1] = sorted[i].second;
+    sorted_.clear();
+    for (std::size_t i = 0; i < frames.size(); i += 2) {
+      sorted_.emplace_back(frames[i], frames[i + 1]);
+    }
+    std::sort(sorted_.begin(), sorted_.end());
+    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+      frames[2 * i] = sorted_[i].first;
+      frames[2 * i + 1] = sorted_[i].second;
     }
   }
   const ListId list = lists_.Intern(frames);
@@ -66,8 +67,8 @@ ContinuationId ContinuationPool::Push(ExprId tail, ContinuationId next) {
       FrameCount(next) == 1 && FrameAt(next, 0).tail == tail) {
     return next;
   }
-  std::vector<std::uint32_t> frames{Raw(tail), Raw(next)};
-  return Intern(frames, false);
+  pushed_.assign({Raw(tail), Raw(next)});
+  return Intern(pushed_, false);
 }
 
 ContinuationId ContinuationPool::Unite(ContinuationId a, ContinuationId b) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "expressions.h"
@@ -69,6 +70,8 @@ class ContinuationPool {
   ListPool lists_;
   StableVector<Node> nodes_;
   InternIndex index_;
+  std::vector<std::uint32_t> pushed_;  // scratch
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted_;
   Memo united_;
   Memo ticked_;
   Memo clipped_;

@@ -21,8 +21,16 @@ struct Distinct {
   // Set if the expression tells characters: then two bytes are alike if UTF-8 goes on alike.
   Utf8State utf8 = kUtf8Reject;
 
-  bool IsAlike(std::uint8_t a, std::uint8_t b) const noexcept {
-    return utf8 == kUtf8Reject || Utf8Step(utf8, a) == Utf8Step(utf8, b);
+  // The bytes that lead to the same residual as `byte`, which is none of `bytes`.
+  ByteSet Alike(std::uint8_t byte) const noexcept {
+    ByteSet alike;
+    if (utf8 != kUtf8Reject) {
+      alike = Utf8Alike(utf8, byte);
+    } else {
+      alike.AddRange(0, 255);
+    }
+    alike.Subtract(bytes);
+    return alike;
   }
   void Unite(const Distinct& other) noexcept {
     bytes.Unite(other.bytes);

@@ -39,7 +39,7 @@ class ListPool {
     const std::uint32_t* data = nullptr;
     std::uint32_t size = 0;
   };
-  static constexpr std::size_t kBlockWords = 1 << 14;
+  static constexpr std::size_t kBlockWords = 1 << 11;
 
   const std::uint32_t* Store(std::span<const std::uint32_t> words) {
     if (words.size() > room_) {

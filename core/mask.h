@@ -14,7 +14,7 @@ namespace structag {
 
 class Mask {
  public:
-  explicit Mask(std::size_t words) : words_(words) {}
+  explicit Mask(std::size_t words) : words_(words) { tokens_.reserve(128); }
 
   using Bits = std::shared_ptr<const std::uint32_t>;  // the first word of a bitset
 

@@ -8,7 +8,7 @@
 
 namespace structag {
 
-template <class T, std::size_t kChunkBits = 10>
+template <class T, std::size_t kChunkBits = 7>
 class StableVector {
  public:
   static constexpr std::size_t kChunk = std::size_t{1} << kChunkBits;

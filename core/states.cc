@@ -32,7 +32,7 @@ StateId StatePool::Start(ExprId root) {
 
 void StatePool::Open() {
   seen_.clear();
-  seen_index_ = Memo();
+  if (seen_index_.size() > 0) seen_index_ = Memo();
   queue_.clear();
   popped_.clear();
   complete_ = false;
@@ -105,13 +105,13 @@ StateId StatePool::Close() {
     meter_.Charge(1);
     Expand(seen_[at].id, seen_[at].next);
   }
-  std::vector<std::uint32_t> terms;
+  terms_.clear();
   for (const Seen& seen : seen_) {
     if (!exprs_.IsHead(seen.id)) continue;
-    terms.push_back(Raw(seen.id));
-    terms.push_back(Raw(seen.next));
+    terms_.push_back(Raw(seen.id));
+    terms_.push_back(Raw(seen.next));
   }
-  return Intern(terms, complete_);
+  return Intern(terms_, complete_);
 }
 
 void StatePool::Expand(ExprId id, ContinuationId next) {
@@ -183,12 +183,12 @@ void StatePool::ExpandTally(const Expr& e, ContinuationId next) {
 
 StateId StatePool::Intern(std::vector<std::uint32_t>& terms, bool complete) {
   if (terms.size() > 2) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted;
-    for (std::size_t i = 0; i < terms.size(); i += 2) sorted.emplace_back(terms[i], terms[i + 1]);
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      terms[2 * i] = sorted[i].first;
-      terms[2 * i + 1] = sorted[i].second;
+    sorted_.clear();
+    for (std::size_t i = 0; i < terms.size(); i += 2) sorted_.emplace_back(terms[i], terms[i + 1]);
+    std::sort(sorted_.begin(), sorted_.end());
+    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+      terms[2 * i] = sorted_[i].first;
+      terms[2 * i + 1] = sorted_[i].second;
     }
   }
   const ListId list = lists_.Intern(terms);

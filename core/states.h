@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "continuations.h"
@@ -134,6 +135,8 @@ class StatePool {
   Memo seen_index_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> queue_;  // (rank, index in seen_): a heap
   std::vector<std::uint32_t> popped_;
+  std::vector<std::uint32_t> terms_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted_;
   bool complete_ = false;
 };
 

@@ -90,11 +90,9 @@ std::uint32_t UnitLibrary::FindStep(std::uint32_t number, std::uint8_t byte) {
   const std::uint32_t next = RowOf(liveness_.LiveDerivative(row.id, byte));
   row.next[byte] = next;
   if (row.distinct.bytes.Has(byte)) return next;
-  for (unsigned b = 0; b < 256; ++b) {
-    const std::uint8_t other = static_cast<std::uint8_t>(b);
-    if (row.distinct.bytes.Has(other) || !row.first.Has(other)) continue;
-    if (row.distinct.IsAlike(byte, other)) row.next[other] = next;
-  }
+  ByteSet alike = row.distinct.Alike(byte);
+  alike.Intersect(row.first);
+  alike.ForEach([&](std::uint8_t other) { row.next[other] = next; });
   return next;
 }
 

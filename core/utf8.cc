@@ -84,6 +84,20 @@ std::uint32_t Utf8Missing(Utf8State state) noexcept {
   return kMissing[state];
 }
 
+const ByteSet& Utf8Alike(Utf8State state, std::uint8_t byte) noexcept {
+  using Row = std::array<ByteSet, kUtf8StateCount + 1>;  // by target
+  static const std::array<Row, kUtf8StateCount> table = [] {
+    std::array<Row, kUtf8StateCount> sets{};
+    for (Utf8State from = 0; from < kUtf8StateCount; ++from) {
+      for (unsigned b = 0; b < 256; ++b) {
+        sets[from][Utf8Step(from, static_cast<std::uint8_t>(b))].Add(static_cast<std::uint8_t>(b));
+      }
+    }
+    return sets;
+  }();
+  return table[state][Utf8Step(state, byte)];
+}
+
 const ByteSet& Utf8Next(Utf8State state) noexcept {
   static const std::array<ByteSet, kUtf8StateCount> table = [] {
     std::array<ByteSet, kUtf8StateCount> sets{};

@@ -21,6 +21,8 @@ Utf8State Utf8Step(Utf8State state, std::uint8_t byte) noexcept;
 std::uint32_t Utf8Missing(Utf8State state) noexcept;
 // The bytes that Utf8Step takes at `state`.
 const ByteSet& Utf8Next(Utf8State state) noexcept;
+// The bytes that Utf8Step takes to the same state as `byte`.
+const ByteSet& Utf8Alike(Utf8State state, std::uint8_t byte) noexcept;
 // Every byte that occurs in valid UTF-8.
 const ByteSet& Utf8Bytes() noexcept;
 
