@@ -120,7 +120,11 @@ void StatePool::Expand(ExprId id, ContinuationId next) {
     return IsUsable(tail) ? continuations_.Push(tail, next) : ContinuationPool::kNothing;
   };
   switch (e.kind) {
-    case Kind::kSeq: return Add(ExprId{e.a}, push(ExprId{e.b}));
+    case Kind::kSeq:
+      Add(ExprId{e.a}, push(ExprId{e.b}));
+      // Told at once, not when the first part has popped: what that opens would be expanded again.
+      if (exprs_[ExprId{e.a}].nullable) Add(ExprId{e.b}, next);
+      return;
     case Kind::kAlt:
       for (std::uint32_t member : exprs_.Factored(id)) Add(ExprId{member}, next);
       return;

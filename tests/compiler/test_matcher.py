@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from structag import Compiler, Matcher, MatcherError, Vocabulary, VocabularyError
+from structag import Compiler, Limits, Matcher, MatcherError, Vocabulary, VocabularyError
 
 EOS = 256
 
@@ -187,3 +187,15 @@ def test_ids_that_are_no_integers_are_a_mistake(compiler: Compiler) -> None:
     for token in (97.5, "97", None):
         with pytest.raises(TypeError):
             matcher.accept_token(token)  # type: ignore[arg-type]
+
+
+def test_doubled_rules_that_may_be_empty_cost_what_they_show(compiler: Compiler) -> None:
+    """Sixty doublings of `"a"?` are 2**60 places for an `a`; each rule is opened once."""
+    doublings = [f"r{k} ::= r{k + 1} r{k + 1}" for k in range(60)]
+    text = "\n".join(["root ::= r0", *doublings, 'r60 ::= "a"?'])
+    limited = Compiler(compiler.vocabulary, limits=Limits(max_work=100_000))
+    matcher = Matcher(limited.compile_ebnf(text))
+
+    assert matcher.is_completed()
+    assert matcher.allowed_bytes() == {ord("a")}
+    assert matcher.accept_string("a" * 50) and matcher.is_completed()
