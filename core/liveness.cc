@@ -51,6 +51,10 @@ ExprId Liveness::LiveDerivative(ExprId head, std::uint8_t byte) {
 }
 
 bool Liveness::IsPendingLive(const Expr& encoded) {
+  const Expr& child = pool_[ExprId{encoded.a}];
+  if (child.kind == Kind::kNot && ExprId{child.a} == ExprPool::kEmpty && child.b == kUtf8Start) {
+    return !CodecPending(Codec{encoded.c}, encoded.b).empty();  // any character will do
+  }
   for (const auto& [low, high] : CodecPending(Codec{encoded.c}, encoded.b)) {
     for (const Utf8Sequence& sequence : Utf8Sequences(low, high)) {
       if (CanSpell(ExprId{encoded.a}, sequence, 0)) return true;

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kMostRows = 4096;  // kept from one summary to the next
 constexpr std::size_t kFullBytes = std::size_t{48} << 20;
 // What one summary may cost; a grammar walks what costs more by itself, under its own limits.
+constexpr std::uint64_t kWorkPerNode = 16;
 constexpr Limits kLimits{.max_work = 2'000'000, .max_memory_bytes = std::uint64_t{256} << 20};
 
 }  // namespace
@@ -23,6 +24,21 @@ UnitLibrary::UnitLibrary(const Vocabulary& vocabulary)
       deriver_(pool_, meter_),
       liveness_(pool_, deriver_, meter_),
       first_bytes_(pool_) {}
+
+void UnitLibrary::Prewarm() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Trie& trie = vocabulary_.trie();
+  Limits limits = kLimits;
+  limits.max_work += kWorkPerNode * trie.size();
+  meter_ = Meter(limits);
+  counts_ = std::make_unique<Counts>(pool_, trie.depth());
+  const ExprId text = pool_.MakeNot(ExprPool::kEmpty, kUtf8Start);
+  const ExprId body = pool_.MakeEncoded(text, kCodecRest, Codec::kJson);
+  const std::uint32_t quote = trie.Child(Trie::kRoot, '"');
+  for (std::uint32_t node : {Trie::kRoot, quote}) {
+    if (node != Trie::kNone) ExitsLocked(*FindLocked(body, trie, node), '"', kFewExits);
+  }
+}
 
 std::size_t UnitLibrary::HashPlace::operator()(const Place& place) const noexcept {
   const std::uint64_t where = reinterpret_cast<std::uintptr_t>(place.trie) + place.node;
@@ -38,7 +54,6 @@ std::shared_ptr<const Summary> UnitLibrary::Find(UnitImport& import, ExprId unit
                                                  std::uint32_t node) {
   const std::lock_guard<std::mutex> lock(mutex_);
   meter_.StartCall();
-  if (!counts_) counts_ = std::make_unique<Counts>(pool_, vocabulary_.trie().depth());
   try {
     return FindLocked(counts_->Clip(import.Import(unit, pool_, tables_)), trie, node);
   } catch (const LimitReached& e) {

@@ -31,6 +31,11 @@ class Vocabulary;
 class UnitLibrary {
  public:
   explicit UnitLibrary(const Vocabulary& vocabulary);
+  static constexpr std::size_t kFewExits = 4096;  // are merged by default
+
+  // To be called once, when the vocabulary is complete.  Finds what almost every grammar asks for
+  // first: the body of a JSON string.
+  void Prewarm();
 
   // The summary of a unit of another pool over what lies below a node of the vocabulary's trie or
   // of a merged one; nullptr if it is too hard to find.

@@ -18,8 +18,8 @@ namespace structag {
 // When to take short cuts; changed by tests only, to drive small vocabularies through them.
 struct Acceleration {
   bool is_on = true;
-  std::uint32_t many_below = 24;   // below a node with so many more, a unit is summarised
-  std::uint32_t few_exits = 4096;  // the rests after so many exits are merged
+  std::uint32_t many_below = 24;  // below a node with so many more, a unit is summarised
+  std::size_t few_exits = UnitLibrary::kFewExits;  // the rests after so many exits are merged
 };
 
 class Units {

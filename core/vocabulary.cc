@@ -23,6 +23,7 @@ Vocabulary::Vocabulary(std::span<const std::string_view> token_bytes,
   for (std::uint8_t kind : kinds) kinds_.push_back(TokenKind{kind});
   BuildTrie();
   IndexNodes();
+  units_->Prewarm();
 }
 
 void Vocabulary::IndexNodes() {
@@ -59,7 +60,10 @@ void Vocabulary::BuildTrie() {
 
 std::shared_ptr<UnitLibrary> Vocabulary::Units() const {
   const std::lock_guard<std::mutex> lock(units_mutex_);
-  if (units_->IsFull()) units_ = std::make_shared<UnitLibrary>(*this);
+  if (units_->IsFull()) {
+    units_ = std::make_shared<UnitLibrary>(*this);
+    units_->Prewarm();
+  }
   return units_;
 }
 
