@@ -301,18 +301,7 @@ std::uint32_t ExprPool::MinLength(const Expr& e) const {
 }
 
 ExprId ExprPool::MakeBytes(const ByteSet& set) {
-  if (set.IsEmpty()) return kEmpty;
-  std::uint64_t hash = 0;
-  for (std::uint64_t w : set.words) hash = Mix(hash ^ w) + 1;
-  std::uint32_t* slot =
-      byte_set_index_.Find(hash, [&](std::uint32_t id) { return byte_sets_[id] == set; });
-  std::uint32_t id = *slot;
-  if (id == InternIndex::kNone) {
-    id = static_cast<std::uint32_t>(byte_sets_.size());
-    byte_sets_.Push(set);
-    byte_set_index_.Commit(id);
-  }
-  return Make(Kind::kBytes, id);
+  return set.IsEmpty() ? kEmpty : Make(Kind::kBytes, byte_sets_.Intern(set));
 }
 
 ExprId ExprPool::MakeLiteral(std::uint32_t offset, std::uint32_t length) {
@@ -495,8 +484,8 @@ std::span<const std::uint32_t> ExprPool::Factored(ExprId alt) {
 }
 
 std::size_t ExprPool::MemoryBytes() const noexcept {
-  return exprs_.Bytes() + index_.Bytes() + lists_.Bytes() + byte_sets_.Bytes() +
-         byte_set_index_.Bytes() + factored_.Bytes() + literal_text_.capacity();
+  return exprs_.Bytes() + index_.Bytes() + lists_.Bytes() + byte_sets_.Bytes() + factored_.Bytes() +
+         literal_text_.capacity();
 }
 
 }  // namespace structag

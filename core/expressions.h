@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "byte_set.h"
+#include "byte_set_pool.h"
 #include "codec.h"
 #include "hash.h"
 #include "ids.h"
@@ -154,8 +154,7 @@ class ExprPool {
   StableVector<Expr> exprs_;
   InternIndex index_;
   ListPool lists_;
-  StableVector<ByteSet, 6> byte_sets_;
-  InternIndex byte_set_index_;
+  ByteSetPool byte_sets_;
   Memo factored_;
   bool sealed_ = false;
 };

@@ -34,9 +34,9 @@ ByteSet Escape(Codec codec, CodecState state) {
 const ByteSet& FirstBytes::Of(ExprId id) {
   if (pool_[id].kind == Kind::kBytes) return pool_.Bytes(id);
   if (const std::uint32_t* known = index_.Get(Raw(id))) return sets_[*known];
-  const ByteSet& set = sets_.Push(Find(id, 0));
-  index_.Set(Raw(id), static_cast<std::uint32_t>(sets_.size() - 1));
-  return set;
+  const std::uint32_t set = sets_.Intern(Find(id, 0));
+  index_.Set(Raw(id), set);
+  return sets_[set];
 }
 
 ByteSet FirstBytes::Find(ExprId id, unsigned depth) {

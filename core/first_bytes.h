@@ -2,11 +2,10 @@
 // good for leaving out steps that lead nowhere.
 #pragma once
 
-#include "byte_set.h"
+#include "byte_set_pool.h"
 #include "expressions.h"
 #include "hash.h"
 #include "ids.h"
-#include "stable_vector.h"
 
 namespace structag {
 
@@ -22,7 +21,7 @@ class FirstBytes {
   ByteSet Find(ExprId id, unsigned depth);
 
   const ExprPool& pool_;
-  StableVector<ByteSet, 8> sets_;
+  ByteSetPool sets_;
   Memo index_;
 };
 

@@ -226,14 +226,14 @@ ExprId StatePool::Advance(ExprId head, std::uint8_t byte) {
 
 const ByteSet& StatePool::NextBytes(StateId state) {
   State& at = states_[Raw(state)];
-  if (!at.knows_next) {
-    for (std::size_t i = 0; i < TermCount(state); ++i) {
-      const ExprId head = TermAt(state, i).head;
-      if (exprs_[head].kind != Kind::kTokens) at.next.Unite(first_bytes_.Of(head));
-    }
-    at.knows_next = true;
+  if (at.next != kUnknown) return next_bytes_[at.next];
+  ByteSet bytes;
+  for (std::size_t i = 0; i < TermCount(state); ++i) {
+    const ExprId head = TermAt(state, i).head;
+    if (exprs_[head].kind != Kind::kTokens) bytes.Unite(first_bytes_.Of(head));
   }
-  return at.next;
+  at.next = next_bytes_.Intern(bytes);
+  return next_bytes_[at.next];
 }
 
 StateId StatePool::Step(StateId state, std::uint8_t byte) {
@@ -398,8 +398,8 @@ bool StatePool::LeavesRegions(StateId state) const {
 }
 
 std::size_t StatePool::MemoryBytes() const noexcept {
-  return lists_.Bytes() + states_.Bytes() + blocks_.Bytes() + index_.Bytes() + advanced_.Bytes() +
-         entered_.Bytes() + continuations_.MemoryBytes();
+  return lists_.Bytes() + next_bytes_.Bytes() + states_.Bytes() + blocks_.Bytes() + index_.Bytes() +
+         advanced_.Bytes() + entered_.Bytes() + continuations_.MemoryBytes();
 }
 
 }  // namespace structag

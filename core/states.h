@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "byte_set_pool.h"
 #include "continuations.h"
 #include "derive.h"
 #include "expressions.h"
@@ -86,8 +87,7 @@ class StatePool {
     bool complete = false;
     bool has_budget = false;
     bool reads_tokens = false;
-    bool knows_next = false;
-    ByteSet next{};  // see NextBytes
+    std::uint32_t next = kUnknown;  // index of its NextBytes
     std::uint32_t ticked = kUnknown;
     std::uint32_t clipped = kUnknown;
     std::array<std::uint32_t, 16> rows{};  // by high nibble: 0, or 1 + index of a block of edges
@@ -120,6 +120,7 @@ class StatePool {
   StableVector<State> states_;
   StableVector<EdgeBlock> blocks_;
   InternIndex index_;
+  ByteSetPool next_bytes_;
   Memo advanced_;
   Memo entered_;
   std::vector<std::vector<std::uint32_t>> token_bits_;
