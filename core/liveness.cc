@@ -4,6 +4,11 @@
 #include <queue>
 
 namespace structag {
+namespace {
+
+constexpr std::uint8_t kRareByte = 0x01;  // begins hardly any text that a grammar names
+
+}  // namespace
 
 bool Liveness::IsLive(ExprId id) {
   const Expr& e = pool_[id];
@@ -38,6 +43,13 @@ bool Liveness::IsLive(ExprId id) {
       // Every text can be spelled, so at rest only the text matters.
       live = e.b == kCodecRest ? IsLive(ExprId{e.a}) : IsPendingLive(e);
       break;
+    case Kind::kNot:
+      // A character that the operand does not begin with leads to all text.
+      if (e.b == kUtf8Start && deriver_.Derive(ExprId{e.a}, kRareByte) == ExprPool::kEmpty) {
+        live = true;
+        break;
+      }
+      return Search(id);
     default: return Search(id);
   }
   known_.Set(Raw(id), live ? 1 : 0);
