@@ -209,7 +209,8 @@ class ReferenceMatcher:
             case Alt(parts):
                 return NOWHERE.union(*(self.ends(part, place) for part in parts))
             case And(parts):
-                return frozenset.intersection(*(self.ends(part, place) for part in parts))
+                ends = frozenset.intersection(*(self.ends(part, place) for part in parts))
+                return (k for k in ends if k <= len(place.bytes))  # a token is no text
             case Not(child):
                 return place.text_lengths - self.ends(child, place)
             case Repeat(child, low, high):
@@ -226,7 +227,7 @@ class ReferenceMatcher:
             case Scan() as node:
                 return self._scan_ends(node, place)
             case Erase(count, child):
-                return self._eraser(ref, child, count).ends(place.symbols)
+                return self._eraser(ref, child, count).ends(tuple(place.bytes))
             case Tokens(ids, negated):
                 return self._token_ends(ids, negated, place)
             case Budget(child, max_tokens):
