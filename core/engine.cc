@@ -195,16 +195,16 @@ void Engine::AddWalk(const Trie& trie, std::uint32_t node, StateId state, Mask& 
 
 void Engine::AddUnit(const std::shared_ptr<const Summary>& summary, const Term& term, Mask& mask) {
   const Trie& trie = summary->trie;
-  const auto add_inside = [&](const std::shared_ptr<const Summary>& from,
-                              std::span<const std::uint32_t> lost) {
-    if (!from->inside.IsList()) {
-      mask.AddBitsWithout(Mask::Bits(from, from->inside.Bits()), lost);
-    } else {
-      mask.AddTokensWithout(from->inside.List(), lost);
-    }
+  const auto bits = [](const std::shared_ptr<const Summary>& of) {
+    return Mask::Bits(of, of->inside.Bits());
   };
-  if (summary->base) add_inside(summary->base, summary->lost);
-  add_inside(summary, {});
+  if (summary->is_difference) {
+    mask.AddBitsWithout(bits(summary->base), summary->lost);
+  } else if (!summary->inside.IsList()) {
+    mask.AddBits(bits(summary));
+  } else {
+    mask.AddTokens(summary->inside.List());
+  }
   for (const Summary::Landing& landing : summary->landings) {
     std::vector<std::uint32_t> cases;
     for (std::uint32_t trigger : landing.triggers) {

@@ -29,7 +29,14 @@ class IdSet {
     return IsList() ? std::ranges::find(list_, id) != list_.end()
                     : (bits_[id / 32] >> (id % 32) & 1) != 0;
   }
-  bool IsEmpty() const noexcept { return IsList() && list_.empty(); }
+  // Takes away `ids`, which are in ascending order.
+  void Remove(std::span<const std::uint32_t> ids) {
+    if (IsList()) {
+      std::erase_if(list_, [&](std::uint32_t id) { return std::ranges::binary_search(ids, id); });
+      return;
+    }
+    for (std::uint32_t id : ids) bits_[id / 32] &= ~(1u << (id % 32));
+  }
   std::size_t Bytes() const noexcept {
     return (list_.capacity() + bits_.capacity()) * sizeof(std::uint32_t);
   }

@@ -25,12 +25,8 @@ void Mask::AddBitsWithout(Bits bits, std::span<const std::uint32_t> lost) {
   ++owned_;
 }
 
-void Mask::AddTokensWithout(std::span<const std::uint32_t> tokens,
-                            std::span<const std::uint32_t> lost) {
-  for (std::uint32_t token : tokens) {
-    if (!lost.empty() && std::ranges::find(lost, token) != lost.end()) continue;
-    tokens_.push_back(static_cast<TokenId>(token));
-  }
+void Mask::AddTokens(std::span<const std::uint32_t> tokens) {
+  for (std::uint32_t token : tokens) tokens_.push_back(static_cast<TokenId>(token));
 }
 
 void Mask::Pack() {

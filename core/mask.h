@@ -24,7 +24,7 @@ class Mask {
   void AddTokens(std::span<const TokenId> tokens) {
     tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   }
-  void AddTokensWithout(std::span<const std::uint32_t> tokens, std::span<const std::uint32_t> lost);
+  void AddTokens(std::span<const std::uint32_t> tokens);
   // To be called when all is added.
   void Pack();
 

@@ -35,11 +35,13 @@ struct Summary {
   const ExprId unit;  // of the library
   const Trie& trie;
   const std::uint32_t start;  // the node where the unit begins
-  // A summary may be told as the difference to that of a more general unit.
+  // That of a more general unit, of whose ends this one's are a part.
   std::shared_ptr<const Summary> base;
-  IdSet inside;                     // the tokens that stay inside the unit; those of `base`, too
-  std::vector<std::uint32_t> lost;  // tokens of `base` that do not
-  IdSet ends;  // nodes after which the unit may be over, `start` apart; unused with a base
+  // The tokens that stay inside the unit: if `is_difference`, those of `base` that are not `lost`.
+  IdSet inside;
+  bool is_difference = false;
+  std::vector<std::uint32_t> lost;
+  IdSet ends;  // nodes after which the unit may be over, `start` apart; not told with a base
   // Nodes that finish triggers of a kScan, and the triggers.
   struct Landing {
     std::uint32_t node;

@@ -208,7 +208,15 @@ std::shared_ptr<const Summary> UnitLibrary::BuildFrom(std::shared_ptr<const Summ
     }
     OpenFrame(trie, node, row, base);
   }
-  return summary->lost.size() <= vocabulary_.MaskWords() ? summary : nullptr;
+  summary->is_difference =
+      !general->inside.IsList() && summary->lost.size() <= vocabulary_.MaskWords() / 4;
+  if (!summary->is_difference) {
+    std::ranges::sort(summary->lost);
+    summary->inside = general->inside;
+    summary->inside.Remove(summary->lost);
+    summary->lost = {};
+  }
+  return summary;
 }
 
 const Exits& UnitLibrary::ExitsOf(const Summary& summary, std::uint8_t byte, std::size_t few) {

@@ -72,8 +72,7 @@ class UnitLibrary {
   std::shared_ptr<const Summary> FindLocked(ExprId unit, const Trie& trie, std::uint32_t node);
   std::shared_ptr<Summary> Begin(ExprId unit, const Trie& trie, std::uint32_t node) const;
   std::shared_ptr<const Summary> Build(ExprId unit, const Trie& trie, std::uint32_t node);
-  // From the summary of a more general unit: walks only where the two can differ; nullptr if that
-  // is almost everywhere.
+  // From the summary of a more general unit: walks only where the two can differ.
   std::shared_ptr<const Summary> BuildFrom(std::shared_ptr<const Summary> general, ExprId unit);
   std::vector<std::uint32_t> ExitNodes(const Summary& summary, std::uint8_t byte, std::size_t few);
   const Exits& ExitsLocked(const Summary& summary, std::uint8_t byte, std::size_t few);
