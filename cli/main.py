@@ -58,6 +58,9 @@ def main(arguments: list[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
+        if _was_interrupted(error):
+            print("interrupted", file=sys.stderr)
+            return INTERRUPTED
         # Typer's own usage errors; which library they come from depends on its version.
         describe = getattr(error, "format_message", None)
         if describe is not None:
@@ -68,6 +71,15 @@ def main(arguments: list[str] | None = None) -> int:
         message = f"a mistake in structag: {type(error).__name__}: {error}"
         print_error(InputError(message, hint="STRUCTAG_TRACEBACK=1 shows where"), as_json)
         return MISTAKE
+
+
+def _was_interrupted(error: BaseException) -> bool:
+    """Whether Ctrl-C is behind `error`: libraries wrap what is raised while they call back."""
+    while True:
+        before = error.__cause__ or error.__context__
+        if before is None:
+            return isinstance(error, KeyboardInterrupt)
+        error = before
 
 
 def _closed_pipe() -> int:

@@ -7,18 +7,27 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-main = pytest.importorskip("structag.cli.main").main
+cli_main = pytest.importorskip("structag.cli.main")
+main = cli_main.main
 
 HERE = Path(__file__).parent
 """Where subprocesses start: not in the root, whose sources lack the compiled core."""
 
 TAG = '{"type":"structural_tag","format":{"type":"tag","begin":"<","content":{"type":"any_text"},"end":">"}}'  # noqa: E501
 RUN = [sys.executable, "-c", "import sys; from structag.cli.main import main; sys.exit(main())"]
+
+SAYS_WHEN_IT_READS = """
+class Standard:
+    class buffer:
+        def read():
+            print("reading", flush=True)
+            return sys.__stdin__.buffer.read()
+sys.stdin = Standard
+"""
 
 UNUSABLE = [
     ("missing_file", ["check", "no/such/file.json"], "there is no file `no/such/file.json`"),
@@ -165,7 +174,7 @@ def test_closed_pipe_is_silent() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
 def test_interrupt_is_one_line() -> None:
-    program = RUN[-1].replace("sys.exit", "print('ready', flush=True); sys.exit")
+    program = RUN[-1].replace("; ", "\n").replace("sys.exit", SAYS_WHEN_IT_READS + "sys.exit")
     with subprocess.Popen(
         [*RUN[:-1], program, "match", TAG, "-"],
         cwd=HERE,
@@ -174,9 +183,23 @@ def test_interrupt_is_one_line() -> None:
         stderr=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(0.5)
+        assert process.stdout.readline() == b"reading\n"
         process.send_signal(signal.SIGINT)
         error = process.communicate(timeout=60)[1]
 
     assert (process.returncode, error) == (130, b"interrupted\n")
+
+
+def test_an_interrupt_that_a_library_wrapped_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise RuntimeError("while calling back") from error
+
+    monkeypatch.setattr(cli_main.typer.main, "get_command", interrupted)
+
+    assert main(["check", "x"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
