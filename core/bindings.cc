@@ -199,6 +199,7 @@ void BindMatcher(nb::module_& m) {
              return self.ValidateTokens(ids);
            })
       .def("fill_mask", &FillMask, nb::arg("bitmask").noconvert(), nb::arg("index"))
+      .def("mask_id", &Matcher::MaskId, Release())
       .def("rollback", &Rollback, nb::arg("count"))
       .def("reset", &Matcher::Reset)
       .def(

@@ -55,6 +55,15 @@ void Mask::Write(std::uint32_t* row) const noexcept {
   for (TokenId id : tokens_) row[static_cast<std::size_t>(id) / 32] |= 1u << (id % 32);
 }
 
+const Digest& Mask::RowDigest() const {
+  if (!digest_) {
+    std::vector<std::uint32_t> row(words_);
+    Write(row.data());
+    digest_ = Digest{}.Then(row);
+  }
+  return *digest_;
+}
+
 std::size_t Mask::Bytes() const noexcept {
   return sizeof(Mask) + wholes_.capacity() * sizeof(Bits) +
          (lost_.capacity() + tokens_.capacity()) * sizeof(TokenId) +

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "id_set.h"
 #include "ids.h"
+#include "row_ids.h"
 
 namespace structag {
 
@@ -30,6 +32,8 @@ class Mask {
 
   // Writes all words of a row.
   void Write(std::uint32_t* row) const noexcept;
+  // The digest of what Write writes, kept once it is known.
+  const Digest& RowDigest() const;
   std::size_t Bytes() const noexcept;
 
  private:
@@ -37,6 +41,7 @@ class Mask {
   std::vector<Bits> wholes_;
   std::vector<std::uint32_t> lost_;  // members of the first whole that do not count
   std::vector<TokenId> tokens_;
+  mutable std::optional<Digest> digest_;
   std::size_t owned_ = 0;  // how many wholes nobody else keeps
 };
 

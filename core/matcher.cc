@@ -82,6 +82,18 @@ bool Matcher::FillMask(std::span<std::uint32_t> row) {
   return size % 32 != 0 && (row[size / 32] & last) != last;
 }
 
+std::int64_t Matcher::MaskId() {
+  const Engine::Call call(*engine_);
+  const Entry entry = history_.back();
+  Digest row = entry.terminated ? Digest{} : engine_->MaskOf(entry.state).RowDigest();
+  for (TokenId id : stop_tokens_) {
+    const std::uint32_t allowed = After(entry, id).state != StatePool::kDead;
+    const std::uint32_t stop[]{static_cast<std::uint32_t>(id), allowed};
+    row = row.Then(stop);
+  }
+  return engine_->vocabulary().row_ids().IdOf(row);
+}
+
 bool Matcher::Rollback(std::size_t count) {
   if (count > HistorySize()) return false;
   history_.resize(history_.size() - count);

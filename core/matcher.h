@@ -25,6 +25,8 @@ class Matcher {
   // Writes one mask row; words after the vocabulary's are cleared.  Returns whether any bit of the
   // vocabulary is 0.
   bool FillMask(std::span<std::uint32_t> row);
+  // A name for what FillMask writes: rows of one vocabulary with equal ids are equal.
+  std::int64_t MaskId();
   // Undoes the last `count` accepted entries; false, and nothing changes, if there are fewer.
   bool Rollback(std::size_t count);
   void Reset() noexcept;

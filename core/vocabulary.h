@@ -14,6 +14,7 @@
 #include "byte_set.h"
 #include "expressions.h"
 #include "ids.h"
+#include "row_ids.h"
 #include "trie.h"
 
 namespace structag {
@@ -65,6 +66,9 @@ class Vocabulary {
   // What units do with this vocabulary, shared by all grammars.
   std::shared_ptr<UnitLibrary> Units() const;
 
+  // Names for the mask rows of this vocabulary, shared by all grammars.
+  RowIds& row_ids() const noexcept { return row_ids_; }
+
   // The members of a token set, as a bitset over ids.
   std::vector<std::uint32_t> Resolve(const TokenSet& set) const;
   std::size_t MemoryBytes() const noexcept;
@@ -81,6 +85,7 @@ class Vocabulary {
   Trie trie_;
   std::vector<std::uint32_t> by_byte_;
   std::array<std::uint32_t, 257> by_byte_begin_{};
+  mutable RowIds row_ids_;
   mutable std::mutex units_mutex_;
   mutable std::shared_ptr<UnitLibrary> units_;
 };

@@ -65,6 +65,19 @@ class Matcher:
                 expected="a writable, C-contiguous int32 array or tensor on the CPU, an int index",
             ) from None
 
+    def mask_id(self) -> int:
+        """A number for the row that `fill_next_token_bitmask` would write now.
+
+        Under one vocabulary rows with equal numbers are equal, whatever grammars and matchers they
+        come from, so that a row which is already somewhere need not be sent there again; numbers
+        are of this process, and never used twice.  Equal rows have equal numbers for as long as
+        the row is remembered.
+
+        Raises:
+            LimitError: as `fill_next_token_bitmask`.
+        """
+        return self._native.mask_id()
+
     def accept_token(self, token_id: int) -> bool:
         """Advance by one token and return True; False, and nothing changes, if it is not allowed.
 

@@ -180,6 +180,24 @@ def test_a_bitmask_that_would_have_to_be_copied_is_refused(
     assert caught.value.code == "bitmask-shape"
 
 
+def test_rows_with_equal_ids_are_equal(compiler: Compiler) -> None:
+    rows: dict[int, frozenset[int]] = {}
+    for stops in (None, [EOS, ord("!")], []):
+        for pattern in ("a[bc]d?", "[bc]d?|a[bc]", "(a|b)*", "(a|b|c)*", "a[bc]!?"):
+            matcher = Matcher(compiler.compile_regex(pattern), stop_token_ids=stops)
+            for token in (None, ord("a"), ord("c"), EOS, EOS):
+                if token is not None:
+                    matcher.accept_token(token)
+                row = frozenset(allowed(matcher))
+                assert rows.setdefault(matcher.mask_id(), row) == row
+
+    assert len(set(rows.values())) > 5
+    twins = [Matcher(compiler.compile_regex(pattern)) for pattern in ("a[bc]", "[ax][bc]d")]
+    assert twins[0].mask_id() != twins[1].mask_id()
+    assert all(twin.accept_string("a") for twin in twins)
+    assert twins[0].mask_id() == twins[1].mask_id() == twins[0].fork().mask_id()
+
+
 def test_ids_that_are_no_integers_are_a_mistake(compiler: Compiler) -> None:
     matcher = Matcher(compiler.compile_regex("a"))
 
