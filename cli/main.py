@@ -6,6 +6,7 @@ output went away, 70 for a mistake of ours.  Commands raise; only `main` prints 
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -37,6 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
     arguments = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     as_json = "--json" in arguments
+    for stream in (sys.stdout, sys.stderr):  # a terminal may not know every character
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = typer.main.get_command(app).main(
             args=arguments, prog_name="structag", standalone_mode=False
@@ -50,6 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
         return UNUSABLE
     except BrokenPipeError:
         return _closed_pipe()
+    except OSError as error:  # the disk that the output goes to is full, or the like
+        print_error(InputError(f"{error.strerror or error}"), as_json)
+        return UNUSABLE
     except SystemExit as ending:  # typer's answer to a closed pipe
         if not isinstance(ending.__context__, BrokenPipeError):
             raise

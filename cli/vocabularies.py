@@ -1,7 +1,8 @@
-"""What `--vocab` may name: `byte`, a tokenizer's file or folder, or an installed package.
+"""What `--vocab` may name: `byte`, a tokenizer's file or folder, a tiktoken encoding, a package.
 
-A package is looked through for a tokenizer file by name; if it has several, `PACKAGE:FILE` says
-which.
+A package that is installed is looked through for a tokenizer file by name; if it has several,
+`PACKAGE:FILE` says which.  tiktoken itself fetches the ranks of an encoding when it first needs
+them.
 """
 
 from __future__ import annotations
@@ -13,23 +14,32 @@ from typing import Annotated
 import typer
 
 from structag import Vocabulary
+from structag.cli.progress import busy
 from structag.cli.rendering import InputError
+
+_IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model")
+_SUFFIXES = (".gguf", ".tiktoken", ".model")
+
+
+def _complete(incomplete: str) -> list[str]:
+    """For the shell: what can be told without looking through every package."""
+    names = ["byte", *_tiktoken_names()]
+    return [name for name in names if name.startswith(incomplete)]
+
 
 VocabularyOption = Annotated[
     str,
     typer.Option(
         "--vocab",
         help="`byte`, a tokenizer.json, folder, .gguf, tekken.json, .model or .tiktoken file, "
-        "or an installed package.",
+        "a tiktoken encoding, or an installed package.",
+        autocompletion=_complete,
     ),
 ]
 StopOption = Annotated[
     list[int] | None,
     typer.Option("--stop-token", help="Id of a stop token, instead of the vocabulary's own."),
 ]
-
-_IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model")
-_SUFFIXES = (".gguf", ".tiktoken", ".model")
 
 
 def load_vocabulary(name: str, stop_token_ids: list[int] | None = None) -> Vocabulary:
@@ -40,17 +50,47 @@ def load_vocabulary(name: str, stop_token_ids: list[int] | None = None) -> Vocab
             return Vocabulary.byte_level()
         single = [bytes([byte]) for byte in range(256)]
         return Vocabulary.from_token_bytes(single, special={256: "<eos>"}, stop_token_ids=stops)
+    with busy("reading the vocabulary"):
+        if name in _tiktoken_names() and not Path(name).exists():
+            return _of_tiktoken(name, stops)
+        return _load(_find(name), stops)
+
+
+def _find(name: str) -> Path:
     path = Path(name)
-    if path.is_dir():
-        path = _in_folder(path)
-    elif not path.is_file():
-        path = _in_package(name)
-    return _load(path, stops)
+    try:
+        if path.is_dir():
+            return _in_folder(path)
+        return path if path.is_file() else _in_package(name)
+    except (OSError, ValueError):  # too long, or with a zero in it
+        raise InputError(f"`{name[:60]}` is no name of a file") from None
+
+
+def _tiktoken_names() -> list[str]:
+    try:
+        import tiktoken
+    except ImportError:
+        return []
+    names: list[str] = tiktoken.list_encoding_names()
+    return names
+
+
+def _of_tiktoken(name: str, stops: list[int] | None) -> Vocabulary:
+    import tiktoken
+
+    try:
+        encoding = tiktoken.get_encoding(name)
+    except Exception as error:  # of whatever library tiktoken fetches with
+        raise InputError(
+            f"tiktoken cannot load `{name}`: {type(error).__name__}",
+            hint="it fetches the ranks once; give a .tiktoken file where there is no network",
+        ) from None
+    return Vocabulary.from_tiktoken(encoding, stop_token_ids=stops)
 
 
 def _load(path: Path, stops: list[int] | None) -> Vocabulary:
     suffix = path.suffix
-    if suffix == ".gguf":
+    if suffix == ".gguf" or _starts_with(path, b"GGUF"):
         return Vocabulary.from_gguf(path, stop_token_ids=stops)
     if suffix == ".tiktoken":
         return Vocabulary.from_tiktoken(path, stop_token_ids=stops)
@@ -61,6 +101,11 @@ def _load(path: Path, stops: list[int] | None) -> Vocabulary:
     if path.name.startswith("tekken"):
         return Vocabulary.from_tekken(path, stop_token_ids=stops)
     return Vocabulary.from_tokenizer_json(path, stop_token_ids=stops)
+
+
+def _starts_with(path: Path, magic: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic
 
 
 def _is_rank_file(path: Path) -> bool:
@@ -81,7 +126,7 @@ def _in_package(name: str) -> Path:
         files = metadata.distribution(package).files or []
     except (metadata.PackageNotFoundError, ValueError):
         raise InputError(
-            f"`{name}` is neither a file, a folder nor an installed package",
+            f"`{name}` is neither a file, a folder, a tiktoken encoding nor an installed package",
             hint="`byte` needs no file",
         ) from None
     found = [Path(str(file.locate())) for file in files if _is_tokenizer(file.name)]

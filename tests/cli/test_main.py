@@ -73,7 +73,7 @@ def test_unusable_input(
         (b'{"type": "\xff"}', "error[text-encoding]"),
         (b'{"a":"\\ud800"}', "error[text-encoding]"),
         (b"[" * 10_000, "error[nesting-limit]"),
-        (b"hello", "no structural tag, JSON Schema, EBNF or GBNF"),
+        (b"hello", "no structural tag, JSON Schema, EBNF, GBNF or Lark"),
     ],
 )
 def test_unusable_file(
