@@ -3,51 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "parts.h"
 #include "program.h"
 
 namespace structag {
 namespace {
 
 constexpr std::uint32_t kMaxRegularDepth = 1000;  // bounds the recursion in derive.cc
-
-// Calls visit(child) for everything an expression is made of, a rule's body included.
-template <class Visit>
-void ForEachPart(const ExprPool& pool, const Expr& e, Visit visit) {
-  switch (e.kind) {
-    case Kind::kSeq:
-      visit(ExprId{e.a});
-      visit(ExprId{e.b});
-      break;
-    case Kind::kAlt:
-    case Kind::kAnd:
-      for (std::uint32_t id : pool.lists()[ListId{e.a}]) visit(ExprId{id});
-      break;
-    case Kind::kRepeat:
-    case Kind::kNot:
-    case Kind::kEncoded:
-    case Kind::kErase:
-    case Kind::kTransparent:
-    case Kind::kBudget: visit(ExprId{e.a}); break;
-    case Kind::kRule: visit(pool.rule_bodies_[e.a]); break;
-    case Kind::kScan:
-      for (ExprId id : pool.scans_[e.a].cases) visit(id);
-      break;
-    case Kind::kUnordered: {
-      const UnorderedTable& table = pool.unordered_[e.a];
-      for (ExprId id : table.members) visit(id);
-      visit(table.rest);
-      visit(table.separator);
-      break;
-    }
-    case Kind::kTally: {
-      const TallyTable& table = pool.tallies_[e.a];
-      for (ExprId id : table.kinds) visit(id);
-      visit(table.separator);
-      break;
-    }
-    default: break;
-  }
-}
 
 // Which expressions a closure may meet: the root and what it is made of, but not the operands of
 // And, Not, Encoded and Erase, which live inside a unit.

@@ -214,14 +214,17 @@ void Engine::AddUnit(const std::shared_ptr<const Summary>& summary, const Term& 
     if (state != StatePool::kDead) AddFrom(trie, landing.node, state, mask);
   }
   const StateId after = states_.Enter(ExprPool::kEpsilon, term.next);
+  bool too_hard = false;
   states_.NextBytes(after).ForEach([&](std::uint8_t byte) {
-    const Exits& exits = units_.ExitsOf(*summary, byte);
-    if (exits.nodes.empty()) return;
+    const Exits* const exits = units_.ExitsOf(*summary, byte);
+    too_hard = too_hard || !exits;
+    if (too_hard || exits->nodes.empty()) return;
     const StateId state = states_.Step(after, byte);
     if (state == StatePool::kDead) return;
-    if (exits.merged) return AddFrom(*exits.merged, Trie::kRoot, state, mask);
-    for (std::uint32_t node : exits.nodes) AddFrom(trie, node, state, mask);
+    if (exits->merged) return AddFrom(*exits->merged, Trie::kRoot, state, mask);
+    for (std::uint32_t node : exits->nodes) AddFrom(trie, node, state, mask);
   });
+  if (too_hard) AddWalk(trie, summary->start, states_.Of({&term, 1}), mask);
 }
 
 const Mask& Engine::MaskOf(StateId state) {

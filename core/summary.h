@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "hash.h"
 #include "id_set.h"
 #include "ids.h"
 #include "trie.h"
@@ -55,6 +56,20 @@ struct Summary {
   std::size_t Bytes() const noexcept {
     return sizeof(Summary) + inside.Bytes() + ends.Bytes() +
            lost.capacity() * sizeof(std::uint32_t) + landings.capacity() * sizeof(Landing);
+  }
+};
+
+// What a summary is about: a unit that begins at a node of a trie.
+struct Place {
+  const Trie* trie;
+  std::uint32_t node;
+  ExprId unit;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+struct HashPlace {
+  std::size_t operator()(const Place& place) const noexcept {
+    const std::uint64_t where = reinterpret_cast<std::uintptr_t>(place.trie) + place.node;
+    return Mix(where ^ std::uint64_t{Raw(place.unit)} << 32);
   }
 };
 

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "parts.h"
+
 namespace structag {
 namespace {
 
@@ -14,27 +16,6 @@ std::string FormOf(std::span<const std::string_view> patterns, std::size_t cases
     form += pattern;
   }
   return form;
-}
-
-// Calls visit(child) for what a regular expression is made of.
-template <class Visit>
-void ForEachPart(const ExprPool& pool, const Expr& e, Visit visit) {
-  switch (e.kind) {
-    case Kind::kSeq:
-      visit(e.a);
-      visit(e.b);
-      break;
-    case Kind::kAlt:
-    case Kind::kAnd:
-      for (std::uint32_t member : pool.lists()[ListId{e.a}]) visit(member);
-      break;
-    case Kind::kRepeat:
-    case Kind::kNot:
-    case Kind::kEncoded:
-    case Kind::kErase:
-    case Kind::kTransparent: visit(e.a); break;
-    default: break;
-  }
 }
 
 }  // namespace
@@ -51,9 +32,9 @@ ExprId UnitImport::Import(ExprId start, ExprPool& to, SharedTables& tables) {
     const std::uint32_t id = stack.back();
     bool ready = true;
     if (!known_.Get(id)) {
-      ForEachPart(from_, from_[ExprId{id}], [&](std::uint32_t part) {
-        if (known_.Get(part)) return;
-        stack.push_back(part);
+      ForEachOperand(from_, from_[ExprId{id}], [&](ExprId part) {
+        if (known_.Get(Raw(part))) return;
+        stack.push_back(Raw(part));
         ready = false;
       });
       if (ready) known_.Set(id, Raw(Make(ExprId{id}, to, tables)));

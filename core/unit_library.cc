@@ -13,7 +13,20 @@ constexpr std::size_t kMostRows = 4096;  // kept from one summary to the next
 constexpr std::size_t kFullBytes = std::size_t{48} << 20;
 // What one summary may cost; a grammar walks what costs more by itself, under its own limits.
 constexpr std::uint64_t kWorkPerNode = 16;
-constexpr Limits kLimits{.max_work = 2'000'000, .max_memory_bytes = std::uint64_t{256} << 20};
+constexpr Limits kLimits{.max_work = UnitLibrary::kTooHard,
+                         .max_memory_bytes = std::uint64_t{256} << 20};
+
+// What `call` returns, or a value-initialised result if it reaches the library's own limits.
+template <class Call>
+auto WithinLimits(Meter& meter, Call call) {
+  meter.StartCall();
+  try {
+    return call();
+  } catch (const LimitReached& e) {
+    if (e.value() == 0) throw;  // injected
+    return decltype(call()){};
+  }
+}
 
 }  // namespace
 
@@ -40,11 +53,6 @@ void UnitLibrary::Prewarm() {
   }
 }
 
-std::size_t UnitLibrary::HashPlace::operator()(const Place& place) const noexcept {
-  const std::uint64_t where = reinterpret_cast<std::uintptr_t>(place.trie) + place.node;
-  return Mix(where ^ std::uint64_t{Raw(place.unit)} << 32);
-}
-
 std::size_t UnitLibrary::HashNodes::operator()(
     const std::vector<std::uint32_t>& nodes) const noexcept {
   return HashWords(nodes);
@@ -53,13 +61,13 @@ std::size_t UnitLibrary::HashNodes::operator()(
 std::shared_ptr<const Summary> UnitLibrary::Find(UnitImport& import, ExprId unit, const Trie& trie,
                                                  std::uint32_t node) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  meter_.StartCall();
-  try {
-    return FindLocked(counts_->Clip(import.Import(unit, pool_, tables_)), trie, node);
-  } catch (const LimitReached& e) {
-    if (e.value() == 0) throw;  // injected
-    return nullptr;
-  }
+  ExprId known = ExprPool::kEmpty;
+  const auto found = WithinLimits(meter_, [&]() -> std::shared_ptr<const Summary> {
+    known = counts_->Clip(import.Import(unit, pool_, tables_));
+    return too_hard_.Get(Raw(known)) ? nullptr : FindLocked(known, trie, node);
+  });
+  if (!found && known != ExprPool::kEmpty) too_hard_.Set(Raw(known), 1);
+  return found;
 }
 
 std::shared_ptr<const Summary> UnitLibrary::FindLocked(ExprId unit, const Trie& trie,
@@ -219,12 +227,11 @@ std::shared_ptr<const Summary> UnitLibrary::BuildFrom(std::shared_ptr<const Summ
   return summary;
 }
 
-const Exits& UnitLibrary::ExitsOf(const Summary& summary, std::uint8_t byte, std::size_t few) {
+const Exits* UnitLibrary::ExitsOf(const Summary& summary, std::uint8_t byte, std::size_t few) {
   const Exits* known = summary.exits[byte].load(std::memory_order_acquire);
-  if (known) return *known;
+  if (known) return known;
   const std::lock_guard<std::mutex> lock(mutex_);
-  meter_.StartCall();
-  return ExitsLocked(summary, byte, few);
+  return WithinLimits(meter_, [&] { return &ExitsLocked(summary, byte, few); });
 }
 
 const Exits& UnitLibrary::ExitsLocked(const Summary& summary, std::uint8_t byte, std::size_t few) {

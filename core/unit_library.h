@@ -31,32 +31,24 @@ class Vocabulary;
 class UnitLibrary {
  public:
   explicit UnitLibrary(const Vocabulary& vocabulary);
-  static constexpr std::size_t kFewExits = 4096;  // are merged by default
+  static constexpr std::size_t kFewExits = 4096;        // are merged by default
+  static constexpr std::uint64_t kTooHard = 2'000'000;  // units of work
 
   // To be called once, when the vocabulary is complete.  Finds what almost every grammar asks for
   // first: the body of a JSON string.
   void Prewarm();
 
   // The summary of a unit of another pool over what lies below a node of the vocabulary's trie or
-  // of a merged one; nullptr if it is too hard to find.
+  // of a merged one; nullptr if it is too hard to find, which costs its seeker kTooHard.
   std::shared_ptr<const Summary> Find(UnitImport& import, ExprId unit, const Trie& trie,
                                       std::uint32_t node);
   // Where the tokens go on that leave the summary's unit before `byte`; merged if they are not more
-  // than `few`.  Valid as long as summary and library.
-  const Exits& ExitsOf(const Summary& summary, std::uint8_t byte, std::size_t few);
+  // than `few`; nullptr if they are too hard to find.  Valid as long as summary and library.
+  const Exits* ExitsOf(const Summary& summary, std::uint8_t byte, std::size_t few);
   bool IsFull() const;
   std::size_t MemoryBytes() const;
 
  private:
-  struct Place {
-    const Trie* trie;
-    std::uint32_t node;
-    ExprId unit;
-    friend bool operator==(const Place&, const Place&) = default;
-  };
-  struct HashPlace {
-    std::size_t operator()(const Place& place) const noexcept;
-  };
   static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
   static constexpr std::uint32_t kDeadRow = 0;
   // A residual, and what follows it by byte: a dense automaton, found while it is walked.
@@ -110,6 +102,7 @@ class UnitLibrary {
   std::vector<Frame> frames_;
   std::vector<std::uint8_t> text_;  // on the way to a node, last byte first
   std::unordered_map<Place, std::shared_ptr<const Summary>, HashPlace> summaries_;
+  Memo too_hard_;  // units, not to be tried once more at every node
   struct HashNodes {
     std::size_t operator()(const std::vector<std::uint32_t>& nodes) const noexcept;
   };

@@ -16,8 +16,9 @@ std::shared_ptr<const Summary> Units::Find(ExprId unit, const Trie& trie, std::u
   const Place place{&trie, node, unit};
   if (const auto found = found_.find(place); found != found_.end()) return found->second;
   std::shared_ptr<const Summary> summary;
-  if (IsShared(unit)) summary = library_->Find(import_, unit, trie, node);
-  meter_.Charge(summary ? 1 + summary->work : 1);
+  const bool is_shared = IsShared(unit);
+  if (is_shared) summary = library_->Find(import_, unit, trie, node);
+  meter_.Charge(summary ? 1 + summary->work : is_shared ? UnitLibrary::kTooHard : 1);
   found_.emplace(place, summary);
   return summary;
 }

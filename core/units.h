@@ -36,7 +36,8 @@ class Units {
   void Begin();
   // The summary of a unit over what lies below a node, or nullptr if there is none.
   std::shared_ptr<const Summary> Find(ExprId unit, const Trie& trie, std::uint32_t node);
-  const Exits& ExitsOf(const Summary& summary, std::uint8_t byte) {
+  // nullptr if they are too hard to find.
+  const Exits* ExitsOf(const Summary& summary, std::uint8_t byte) {
     meter_.Charge(1);
     return library_->ExitsOf(summary, byte, acceleration_.few_exits);
   }
@@ -46,18 +47,6 @@ class Units {
  private:
   bool IsShared(ExprId unit);
 
-  struct Place {
-    const Trie* trie;
-    std::uint32_t node;
-    ExprId unit;
-    friend bool operator==(const Place&, const Place&) = default;
-  };
-  struct HashPlace {
-    std::size_t operator()(const Place& place) const noexcept {
-      const std::uint64_t where = reinterpret_cast<std::uintptr_t>(place.trie) + place.node;
-      return Mix(where ^ std::uint64_t{Raw(place.unit)} << 32);
-    }
-  };
   const ExprPool& pool_;
   const Vocabulary& vocabulary_;
   Meter& meter_;
