@@ -20,6 +20,7 @@
 
 #include "codec.h"
 #include "grammar.h"
+#include "grammar_bytes.h"
 
 namespace nb = nanobind;
 
@@ -245,7 +246,7 @@ NodeRef InternNode(GrammarTable& table, nb::handle node) {
       kind, WordsOf(table, kind, node, [&](nb::handle ref) { return table.Checked(Word(ref)); }));
 }
 
-std::shared_ptr<Grammar> ReadGrammar(const nb::tuple& nodes, const nb::tuple& rules, NodeRef root) {
+std::shared_ptr<Grammar> GrammarOf(const nb::tuple& nodes, const nb::tuple& rules, NodeRef root) {
   const auto table = std::make_shared<GrammarTable>();
   Words rule_places, places;
   for (nb::handle rule : rules) {
@@ -480,8 +481,15 @@ void BindGrammar(nb::module_& m) {
       .def_prop_ro("is_simple", &IsSimple)
       .def_prop_ro("memory_bytes",
                    [](const Grammar& grammar) { return grammar.table->MemoryBytes(); })
-      .def("pack", &Pack);
-  m.def("read_grammar", &ReadGrammar, nb::arg("nodes"), nb::arg("rules"), nb::arg("root"));
+      .def("pack", &Pack)
+      .def("to_bytes", [](const Grammar& grammar) { return AsBytes(WriteGrammar(grammar)); });
+  m.def("read_grammar", &GrammarOf, nb::arg("nodes"), nb::arg("rules"), nb::arg("root"));
+  m.def(
+      "grammar_of_bytes",
+      [](const nb::bytes& data, std::uint64_t max_expressions) {
+        return std::make_shared<Grammar>(ReadGrammar(View(data), max_expressions));
+      },
+      nb::arg("data"), nb::arg("max_expressions"));
 }
 
 void TranslateBadOperand(const std::exception_ptr& pointer, void*) {
@@ -496,10 +504,21 @@ void TranslateBadOperand(const std::exception_ptr& pointer, void*) {
   }
 }
 
+void TranslateBadBytes(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const BadBytes& e) {
+    const nb::object type = nb::module_::import_("structag.errors").attr("FormatError");
+    const nb::object error = type(e.what(), nb::arg("code") = "artefact-file");
+    PyErr_SetObject(type.ptr(), error.ptr());
+  }
+}
+
 }  // namespace
 
 void bind_grammar(nb::module_& m) {
   nb::register_exception_translator(TranslateBadOperand);
+  nb::register_exception_translator(TranslateBadBytes);
   BindTable(m);
   BindGrammar(m);
 }

@@ -7,15 +7,6 @@
 namespace structag {
 namespace {
 
-bool IsUtf8(std::string_view text) noexcept {
-  Utf8State state = kUtf8Start;
-  for (char c : text) {
-    state = Utf8Step(state, static_cast<std::uint8_t>(c));
-    if (state == kUtf8Reject) return false;
-  }
-  return state == kUtf8Start;
-}
-
 Nullable AllOf(Nullable left, Nullable right) noexcept {
   if (left == Nullable::kNo || right == Nullable::kNo) return Nullable::kNo;
   return left == Nullable::kUnknown ? left : right;

@@ -102,6 +102,7 @@ class GrammarTable {
   TextId InternText(std::string_view text);
 
   std::size_t size() const noexcept { return nodes_.size(); }
+  std::size_t text_count() const noexcept { return text_places_.size(); }
   std::size_t rule_count() const noexcept { return rule_names_.size(); }
   NodeKind kind(NodeRef ref) const noexcept { return nodes_[ref].kind; }
   const NodeFacts& facts(NodeRef ref) const noexcept { return nodes_[ref].facts; }

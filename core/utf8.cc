@@ -79,6 +79,15 @@ void Split(std::uint32_t low, std::uint32_t high, std::vector<Utf8Sequence>& out
 
 Utf8State Utf8Step(Utf8State state, std::uint8_t byte) noexcept { return kTable[state][byte]; }
 
+bool IsUtf8(std::string_view text) noexcept {
+  Utf8State state = kUtf8Start;
+  for (char c : text) {
+    state = Utf8Step(state, static_cast<std::uint8_t>(c));
+    if (state == kUtf8Reject) return false;
+  }
+  return state == kUtf8Start;
+}
+
 std::uint32_t Utf8Missing(Utf8State state) noexcept {
   constexpr std::array<std::uint32_t, kUtf8StateCount> kMissing{0, 1, 2, 3, 2, 2, 3, 3};
   return kMissing[state];

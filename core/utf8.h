@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "byte_set.h"
@@ -17,6 +18,8 @@ inline constexpr std::uint32_t kUtf8Longest = 4;  // bytes of a character
 
 // The state after `byte`, or kUtf8Reject.
 Utf8State Utf8Step(Utf8State state, std::uint8_t byte) noexcept;
+// Whether all of `text` is valid UTF-8.
+bool IsUtf8(std::string_view text) noexcept;
 // How many bytes are missing until the character is complete.
 std::uint32_t Utf8Missing(Utf8State state) noexcept;
 // The bytes that Utf8Step takes at `state`.

@@ -8,12 +8,14 @@ next.  Importing this package loads neither torch nor transformers.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from structag.artefact import load
 from structag.bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
     reset_token_bitmask,
 )
-from structag.compiler import CompiledGrammar, Compiler
+from structag.compiled import CompiledGrammar
+from structag.compiler import Compiler
 from structag.errors import (
     FormatError,
     GrammarError,
@@ -57,6 +59,7 @@ __all__ = [
     "VocabularyError",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
+    "load",
     "model_format",
     "model_formats",
     "register_model_format",

@@ -1,4 +1,4 @@
-"""Source → `CompiledGrammar`: lowers, simplifies, binds to the vocabulary, hands it to the core.
+"""Source → `CompiledGrammar`: lowers it, and keeps what was compiled.
 
 Compiling only lowers and interns; automata and masks appear when a matcher needs them.  Equal
 sources compiled again come from a cache, which counts bytes and forgets the least recently used.
@@ -14,102 +14,23 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from structag._core import Engine, make_engine
 from structag.cache import Cache
+from structag.compiled import CompiledGrammar, bind_grammar
 from structag.errors import FormatError, GrammarError, GrammarSyntaxError, VocabularyError
-from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import Fragment, GrammarBuilder, Note
 from structag.grammar.expressions import Grammar
-from structag.grammar.fingerprint import fingerprint
-from structag.grammar.pack import pack_grammar
-from structag.grammar.simplify import simplify_grammar
 from structag.grammar.transplant import extend
 from structag.limits import Limits
 from structag.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from structag.schema.report import Report
     from structag.tags.model import StructuralTag
     from structag.text.lower_rules import Lowered
-    from structag.text.rules import GrammarWarning
 
 _RULE = re.compile(r"^[ \t]*[\w.-]+[ \t]*(?:\[[^\]\n]*\][ \t]*)?::=", re.MULTILINE)
 _LARK_START = re.compile(r"^[?!]{0,2}start[ \t]*(?:\.[ \t]*-?\d+[ \t]*)?:(?!:=)", re.MULTILINE)
 Lower = Callable[[GrammarBuilder], int]
 _FRAGMENT_SHARE = 4  # of the cache's bytes, one part is for fragments
-
-
-class CompiledGrammar:
-    """A grammar compiled for one vocabulary; immutable to its users, shared by matchers.
-
-    Attributes:
-        grammar: the unified grammar as lowered, marks included.
-        vocabulary: what it was compiled for.
-        native: the core's form, for `structag.matcher`.
-        warnings: what a grammar text probably did not mean; empty for other sources.
-    """
-
-    def __init__(
-        self,
-        grammar: Grammar,
-        vocabulary: Vocabulary,
-        native: Engine,
-        notes: Sequence[Note] = (),
-    ) -> None:
-        self.grammar = grammar
-        self.vocabulary = vocabulary
-        self.native = native
-        self.warnings: tuple[GrammarWarning, ...] = ()
-        self._notes = notes
-        self._report: Report | None = None
-
-    @property
-    def report(self) -> Report:
-        """What became of every keyword of the JSON Schemas in the source: see `Report`."""
-        from structag.schema.report import Report
-
-        report = self._report
-        if report is None:  # made twice at worst, if threads ask at once
-            report = self._report = Report.of(self._notes)
-        return report
-
-    @property
-    def fingerprint(self) -> str:
-        """A name for the language by its structure, the same in every process."""
-        return fingerprint(self.grammar)
-
-    def ebnf(self) -> str:
-        """The grammar as EBNF, for people to read; what it may derive, not where it comes from."""
-        from structag.grammar.show import show_ebnf
-
-        return show_ebnf(self.grammar)
-
-    def convert(self, to: str, *, plain_markers: bool = False) -> str:
-        """The grammar as a text that can be read back: ``ebnf``, ``gbnf``, ``lark`` or ``regex``.
-
-        Args:
-            to: the notation.
-            plain_markers: write markers as strings, which control tokens then do not spell.
-
-        Raises:
-            UnsupportedError: `notation`, the notation has no words for a part of the grammar.
-        """
-        from structag.text.grammar_text import write_grammar_text
-
-        return write_grammar_text(self.grammar, to, plain_markers=plain_markers)
-
-    @property
-    def stats(self) -> dict[str, int]:
-        """Counts of what the core holds now: expressions, states, masks, memory_bytes."""
-        return self.native.stats()
-
-    @property
-    def memory_bytes(self) -> int:
-        """Bytes held now; grows while matchers discover states, up to `Limits.max_memory_bytes`.
-
-        The unified grammar counts too.
-        """
-        return self.stats["memory_bytes"] + self.grammar.native.memory_bytes
 
 
 class Compiler:
@@ -357,32 +278,7 @@ class Compiler:
         return compiled
 
     def _build(self, grammar: Grammar, notes: Sequence[Note] = ()) -> CompiledGrammar:
-        vocabulary = self.vocabulary
-        bound = bind_vocabulary(grammar, vocabulary.control_tokens, vocabulary.added_tokens)
-        program, text = pack_grammar(simplify_grammar(bound))
-        native = make_engine(
-            self.vocabulary.native,
-            program,
-            text,
-            self.limits.max_work,
-            self.limits.max_memory_bytes,
-            self.limits.max_expressions,
-        )
-        if native.is_empty:
-            raise GrammarError(
-                "no output can match",
-                code="grammar-empty",
-                hint="look for parts that exclude each other",
-            )
-        if native.looks_ahead and not native.is_spellable():
-            missing = sorted(set(native.needed_bytes) & self.vocabulary.missing_bytes)
-            raise VocabularyError(
-                "the vocabulary cannot spell any output: it has no token for the bytes "
-                + ", ".join(f"0x{b:02X}" for b in missing[:8]),
-                code="vocabulary-spelling",
-                hint="use a vocabulary with byte tokens",
-            )
-        return CompiledGrammar(grammar, self.vocabulary, native, notes)
+        return bind_grammar(grammar, self.vocabulary, self.limits, notes)
 
     def _is_empty(self, grammar: Grammar) -> bool:
         try:

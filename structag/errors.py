@@ -51,6 +51,8 @@ CODES: dict[str, str] = {
     "vocabulary-spelling": "The grammar needs a byte that the vocabulary cannot spell at all.",
     "matcher-state": "A matcher was asked for something its state does not allow.",
     "bitmask-shape": "A bitmask or logits array has the wrong shape, type, device or layout.",
+    "artefact-file": "A saved grammar is missing, damaged, or of another version.",
+    "artefact-vocabulary": "A saved grammar belongs to another vocabulary.",
     "source-kind": "The compiler cannot tell what kind of source it was given.",
 }
 

@@ -15,7 +15,7 @@ from structag._core import Matcher as NativeMatcher
 from structag.errors import MatcherError, VocabularyError
 
 if TYPE_CHECKING:
-    from structag.compiler import CompiledGrammar
+    from structag.compiled import CompiledGrammar
 
 
 class Matcher:

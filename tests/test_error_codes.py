@@ -83,6 +83,13 @@ def mask_of_wrong_type() -> object:
 
 
 TEXT = {"type": "any_text"}
+
+
+def load_with_another_vocabulary() -> object:
+    saved = compiler().compile_regex("a").to_bytes()
+    return structag.load(saved, structag.Vocabulary.byte_level().resized(300))
+
+
 CASES: list[tuple[str, Callable[[], object]]] = [
     ("json-syntax", lambda: compiler().compile_structural_tag('{"type": tag}')),
     ("json-syntax", lambda: compiler().compile_json_schema('{"type":\x00}')),
@@ -124,6 +131,8 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("vocabulary-spelling", unspellable),
     ("matcher-state", roll_back_too_far),
     ("bitmask-shape", mask_of_wrong_type),
+    ("artefact-file", lambda: structag.load(b"", structag.Vocabulary.byte_level())),
+    ("artefact-vocabulary", load_with_another_vocabulary),
     ("source-kind", lambda: compiler().compile(3)),
 ]
 ELSEWHERE = {"vocabulary-kind": "needs a file: see the test below"}

@@ -61,7 +61,7 @@ NOUNS = {
     "structag.vocabulary": (*FOUNDATION, "structag.loaders", "structag._core"),
 }
 
-CORE_USERS = ("vocabulary", "compiler", "matcher", "batch", "bitmask", "grammar")
+CORE_USERS = ("vocabulary", "compiled", "compiler", "matcher", "batch", "bitmask", "grammar")
 
 
 def module_name(path: Path) -> str:

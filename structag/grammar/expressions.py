@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from structag._core import Grammar as NativeGrammar
-from structag._core import read_grammar
+from structag._core import grammar_of_bytes, read_grammar
 
 Ref: TypeAlias = int
 """Index of an expression in `Grammar.nodes`."""
@@ -267,6 +267,18 @@ class Grammar:
         grammar.root = native.root
         grammar.marker_tokens = marker_tokens
         return grammar
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, max_expressions: int, marker_tokens: tuple[str, ...] = ()
+    ) -> Grammar:
+        """The grammar whose core's form is `data`; `native.to_bytes` writes that.
+
+        Raises:
+            FormatError: `artefact-file`, the bytes hold no grammar.
+            LimitError: they hold more than `max_expressions`.
+        """
+        return cls.from_native(grammar_of_bytes(data, max_expressions), marker_tokens)
 
     @property
     def nodes(self) -> tuple[Node, ...]:

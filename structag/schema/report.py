@@ -61,6 +61,13 @@ class Report:
                 whole._parts.append((pointer, content))
         return whole
 
+    @classmethod
+    def of_entries(cls, entries: Iterable[Entry]) -> Report:
+        """The report that has these entries, as one that was made before had them."""
+        report = cls()
+        report._entries = tuple(entries)
+        return report
+
     def visit(self, node: Node, keywords: Iterable[str]) -> None:
         """Notes that `node`, a schema with these keywords, takes part."""
         self._visits.append((node, tuple(keywords)))

@@ -1,0 +1,163 @@
+"""A unified grammar, compiled for one vocabulary: what matchers share.
+
+`bind_grammar` makes one of a `Grammar`, wherever that comes from; `structag.compiler` lowers
+sources, `structag.artefact` reads what was saved.  Nothing here is cached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from structag._core import Engine, make_engine
+from structag.errors import GrammarError, VocabularyError
+from structag.grammar.bind import bind_vocabulary
+from structag.grammar.builder import Note
+from structag.grammar.expressions import Grammar
+from structag.grammar.fingerprint import fingerprint
+from structag.grammar.pack import pack_grammar
+from structag.grammar.simplify import simplify_grammar
+from structag.limits import Limits
+from structag.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import os
+
+    from structag.schema.report import Report
+    from structag.text.rules import GrammarWarning
+
+
+class CompiledGrammar:
+    """A grammar compiled for one vocabulary; immutable to its users, shared by matchers.
+
+    Attributes:
+        grammar: the unified grammar as lowered, marks included.
+        vocabulary: what it was compiled for.
+        native: the core's form, for `structag.matcher`.
+        warnings: what a grammar text probably did not mean; empty for other sources.
+    """
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        vocabulary: Vocabulary,
+        native: Engine,
+        notes: Sequence[Note] = (),
+        report: Report | None = None,
+    ) -> None:
+        self.grammar = grammar
+        self.vocabulary = vocabulary
+        self.native = native
+        self.warnings: tuple[GrammarWarning, ...] = ()
+        self._notes = notes
+        self._report = report
+
+    @property
+    def report(self) -> Report:
+        """What became of every keyword of the JSON Schemas in the source: see `Report`."""
+        from structag.schema.report import Report
+
+        report = self._report
+        if report is None:  # made twice at worst, if threads ask at once
+            report = self._report = Report.of(self._notes)
+        return report
+
+    @property
+    def fingerprint(self) -> str:
+        """A name for the language by its structure, the same in every process."""
+        return fingerprint(self.grammar)
+
+    def ebnf(self) -> str:
+        """The grammar as EBNF, for people to read; what it may derive, not where it comes from."""
+        from structag.grammar.show import show_ebnf
+
+        return show_ebnf(self.grammar)
+
+    def convert(self, to: str, *, plain_markers: bool = False) -> str:
+        """The grammar as a text that can be read back: ``ebnf``, ``gbnf``, ``lark`` or ``regex``.
+
+        Args:
+            to: the notation.
+            plain_markers: write markers as strings, which control tokens then do not spell.
+
+        Raises:
+            UnsupportedError: `notation`, the notation has no words for a part of the grammar.
+        """
+        from structag.text.grammar_text import write_grammar_text
+
+        return write_grammar_text(self.grammar, to, plain_markers=plain_markers)
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """Counts of what the core holds now: expressions, states, masks, memory_bytes."""
+        return self.native.stats()
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes held now; grows while matchers discover states, up to `Limits.max_memory_bytes`.
+
+        The unified grammar counts too.
+        """
+        return self.stats["memory_bytes"] + self.grammar.native.memory_bytes
+
+    def to_bytes(self) -> bytes:
+        """The grammar as an artefact, which `structag.load` reads; see `save`."""
+        from structag.artefact import write_artefact
+
+        return write_artefact(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the grammar to a file that `structag.load` reads in any process.
+
+        The file holds the grammar as lowered, its report and warnings, and the fingerprint of the
+        vocabulary; states and masks are found again as matchers need them.
+        """
+        Path(path).write_bytes(self.to_bytes())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The vocabulary goes along, once for all grammars of a pickle.
+        from structag.artefact import load
+
+        return load, (self.to_bytes(), self.vocabulary)
+
+
+def bind_grammar(
+    grammar: Grammar,
+    vocabulary: Vocabulary,
+    limits: Limits,
+    notes: Sequence[Note] = (),
+    report: Report | None = None,
+) -> CompiledGrammar:
+    """Compile a unified grammar for a vocabulary: resolve its markers, simplify it, hand it over.
+
+    Raises:
+        GrammarError: `grammar-empty`, or an expression where it may not be.
+        VocabularyError: `vocabulary-spelling`.
+        LimitError: a limit was reached.
+    """
+    bound = bind_vocabulary(grammar, vocabulary.control_tokens, vocabulary.added_tokens)
+    program, text = pack_grammar(simplify_grammar(bound))
+    native = make_engine(
+        vocabulary.native,
+        program,
+        text,
+        limits.max_work,
+        limits.max_memory_bytes,
+        limits.max_expressions,
+    )
+    if native.is_empty:
+        raise GrammarError(
+            "no output can match",
+            code="grammar-empty",
+            hint="look for parts that exclude each other",
+        )
+    if native.looks_ahead and not native.is_spellable():
+        missing = sorted(set(native.needed_bytes) & vocabulary.missing_bytes)
+        raise VocabularyError(
+            "the vocabulary cannot spell any output: it has no token for the bytes "
+            + ", ".join(f"0x{b:02X}" for b in missing[:8]),
+            code="vocabulary-spelling",
+            hint="use a vocabulary with byte tokens",
+        )
+    return CompiledGrammar(grammar, vocabulary, native, notes, report)
