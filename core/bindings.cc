@@ -49,7 +49,7 @@ void TranslateLimit(const std::exception_ptr& pointer, void*) {
     std::rethrow_exception(pointer);
   } catch (const LimitReached& e) {
     const char* what = "";
-    const char* setting = "";
+    const char* setting = nullptr;  // of what no setting raises
     switch (e.limit()) {
       case Limit::kWork:
         what = "work in one call";
@@ -64,14 +64,13 @@ void TranslateLimit(const std::exception_ptr& pointer, void*) {
         setting = "max_expressions";
         break;
       case Limit::kNesting:
-        what = "nesting of a grammar";
-        setting = "max_nesting";
+        what = "nesting of a regular expression";
         break;
     }
     const std::string message = std::string("the limit on ") + what + " was reached";
     nb::object error =
         Errors("LimitError")(message, nb::arg("limit") = what, nb::arg("value") = e.value(),
-                             nb::arg("setting") = setting);
+                             nb::arg("setting") = setting);  // null is None
     PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
   } catch (const BadProgram& e) {
     nb::object error = Errors("GrammarError")(e.what(), nb::arg("code") = "grammar-operand");

@@ -21,7 +21,8 @@ from structag.grammar.builder import Fragment, GrammarBuilder, Note
 from structag.grammar.expressions import Grammar
 from structag.grammar.transplant import extend
 from structag.limits import Limits
-from structag.vocabulary import Vocabulary
+from structag.source import read_json
+from structag.vocabulary import TokenKind, Vocabulary
 
 if TYPE_CHECKING:
     from structag.tags.model import StructuralTag
@@ -113,10 +114,12 @@ class Compiler:
         """Compile an ECMA-262 regular expression; the whole output must match.
 
         Raises:
-            GrammarSyntaxError, UnsupportedError: with the span in `pattern`.
+            GrammarSyntaxError, UnsupportedError: with the span in `pattern`, and the line drawn.
+            FormatError: `source-kind`, `pattern` is no str.
         """
         from structag.text.regex import lower_regex
 
+        _check_text(pattern, "a pattern")
         return self._compile(
             ("regex", pattern), lambda b: lower_regex(pattern, b, limits=self.limits)
         )
@@ -127,6 +130,7 @@ class Compiler:
         Raises:
             GrammarSyntaxError, GrammarError, UnsupportedError: with the span, and the line drawn.
             VocabularyError: `vocabulary-value`, a token that the text names does not exist.
+            FormatError: `source-kind`, `text` or `root` is no str.
         """
         return self._compile_text(text, "ebnf", root)
 
@@ -160,12 +164,11 @@ class Compiler:
             return self.compile_grammar(source)
         value = source
         if isinstance(source, str):
-            if _RULE.search(source):
+            shown = source.removeprefix("\ufeff")
+            if _RULE.search(shown):
                 return self._compile_rules(source)
-            if _LARK_START.search(source):
+            if _LARK_START.search(shown):
                 return self.compile_lark(source)
-            from structag.source import read_json
-
             value = read_json(source, self.limits)
         kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
         if kind == "structural_tag":
@@ -235,6 +238,8 @@ class Compiler:
     def _compile_text(self, text: str, syntax: str, root: str) -> CompiledGrammar:
         from structag.text.grammar_text import read_grammar_text
 
+        _check_text(text, "a grammar text")
+        _check_text(root, "the name of a rule")
         read: list[Lowered] = []
         notes: list[Note] = []
 
@@ -255,7 +260,7 @@ class Compiler:
                     text,
                     syntax,
                     limits=self.limits,
-                    token_ids=self.vocabulary.token_id,
+                    token_ids=self._token_id,
                     json_schema=lower_json,
                     root=root,
                 )
@@ -267,6 +272,13 @@ class Compiler:
         if read:
             compiled.warnings = read[0].warnings
         return compiled
+
+    def _token_id(self, token: int | str) -> int | None:
+        vocabulary = self.vocabulary
+        if isinstance(token, str):
+            return vocabulary.token_id(token)
+        is_used = token < vocabulary.size and vocabulary.token_kind(token) != TokenKind.UNUSED
+        return token if is_used else None
 
     def _compile(self, key: tuple[str, ...] | None, lower: Lower) -> CompiledGrammar:
         if key is not None and (known := self._cache.get(key)) is not None:
@@ -296,6 +308,13 @@ class Compiler:
             if self._executor is None:  # not before first use: servers fork
                 self._executor = ThreadPoolExecutor(self._threads, "structag-compile")
         return self._executor.submit(call, *args, **options)
+
+
+def _check_text(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise FormatError(
+            f"{what} of type {type(value).__name__}", code="source-kind", expected="a str"
+        )
 
 
 def _key(kind: str, source: Any, options: dict[str, Any]) -> tuple[str, ...] | None:

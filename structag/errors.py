@@ -149,7 +149,7 @@ class LimitError(StructagError, ValueError):
     Attributes:
         limit: what is limited, in words.
         value: the limit's value.
-        setting: the field of `structag.Limits` that raises it.
+        setting: the field of `structag.Limits` that raises it; `None` if nothing does.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class LimitError(StructagError, ValueError):
         *,
         limit: str,
         value: int,
-        setting: str,
+        setting: str | None,
         code: str = "limit",
         pointer: str | None = None,
         span: tuple[int, int] | None = None,
@@ -168,7 +168,7 @@ class LimitError(StructagError, ValueError):
             code=code,
             pointer=pointer,
             span=span,
-            hint=f"raise `Limits.{setting}` (now {value:,}) if the input is trusted",
+            hint=setting and f"raise `Limits.{setting}` (now {value:,}) if the input is trusted",
         )
         self.limit = limit
         self.value = value

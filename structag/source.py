@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
-from structag.errors import FormatError, LimitError
+from structag.errors import FormatError, LimitError, StructagError
 from structag.limits import Limits
 
 _STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
@@ -61,13 +61,18 @@ class Source:
         end = self.text.find("\n", start)
         return self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
 
+    def place(self, error: StructagError) -> None:
+        """Draw the place of `error`, if it has a span in this text and no drawing yet."""
+        if error.span is not None and error.excerpt is None:
+            error.excerpt = self.draw(error.span)
+
     def draw(self, span: tuple[int, int], message: str = "", *, width: int = 100) -> str:
         """The line of `span` with carets under it; plain text, long lines cut to `width`."""
         number, column = self.line_column(span[0])
         line = self.line(number).expandtabs(1)
         length = max(1, min(span[1] - span[0], len(line) - column + 1))
         first = max(0, column - 1 - width // 2)
-        shown = line[first : first + width]
+        shown = line[first : first + width].encode(errors="replace").decode()
         prefix, suffix = "…" if first else "", "…" if first + width < len(line) else ""
         carets = "^" * max(1, min(length, width - (column - 1 - first)))
         indent = " " * (column - 1 - first + len(prefix))
@@ -75,6 +80,11 @@ class Source:
         head = f"{self.name}:{number}:{column}" + (f": {message}" if message else "")
         blank = " " * (len(gutter) - 2) + "| "
         return f"{head}\n{gutter}{prefix}{shown}{suffix}\n{blank}{indent}{carets}"
+
+
+def without_mark(text: str) -> str:
+    """The text with a blank for the byte order mark that some editors put at its start."""
+    return " " + text[1:] if text.startswith("\ufeff") else text
 
 
 def read_json(text: str | bytes, limits: Limits | None = None) -> Any:
@@ -146,7 +156,7 @@ def _decode(text: str | bytes) -> str:
                 span=(error.start, error.end),
                 expected="Unicode text",
             ) from None
-        return text
+        return without_mark(text)
     try:
         return bytes(text).decode("utf-8-sig")
     except UnicodeDecodeError as error:

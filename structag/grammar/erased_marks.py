@@ -66,7 +66,7 @@ def is_erase_nullable(
                     "too many combinations of assertions in a repeated pattern",
                     limit="combinations of assertions",
                     value=MAX_STEPS,
-                    setting="max_work",
+                    setting=None,
                 )
         level = following
     return False

@@ -64,7 +64,7 @@ def decoded(builder: GrammarBuilder, facts: StringFacts) -> Ref:
         high = None if facts.high is None else min(facts.high, MAX_COUNT)
         parts.append(builder.repeat(builder.any_char, facts.low, high))
     if facts.banned:
-        words = (builder.literal(word.encode()) for word in facts.banned)
+        words = (builder.literal(word.encode()) for word in sorted(facts.banned))
         parts.append(builder.complement(builder.alt(*words)))
     return builder.both(*parts) if parts else builder.any_text
 
@@ -78,7 +78,7 @@ def string_language(expander: Expander, forms: Forms) -> Ref:
 def _finite(builder: GrammarBuilder, facts: StringFacts, values: frozenset[str]) -> Ref:
     kept: list[Ref] = []
     undecided: list[Ref] = []
-    for value in values:
+    for value in sorted(values):  # the same order in every process
         if value in facts.banned or len(value) < facts.low:
             continue
         if facts.high is not None and len(value) > facts.high:

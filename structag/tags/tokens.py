@@ -36,8 +36,9 @@ class TokenNames:
         Raises:
             FormatError: `token-unknown`.
         """
+        found = self.find(token)
         if isinstance(token, int):
-            if token >= self._table.size or not self._is_used(token):
+            if found is None:
                 raise FormatError(
                     f"the vocabulary has no token {token}",
                     code="token-unknown",
@@ -46,7 +47,6 @@ class TokenNames:
                     hint="name the token by its content, which does not change with the model",
                 )
             return token
-        found = self.find(token)
         if found is None:
             close = get_close_matches(token[:60], list(self._table.added_tokens), n=1)
             raise FormatError(
@@ -60,10 +60,12 @@ class TokenNames:
             )
         return found
 
-    def find(self, content: str) -> int | None:
-        """The id of the token with that content, added tokens first; None if there is none."""
-        found = self._table.added_tokens.get(content)
-        return self._ordinary_tokens().get(content.encode()) if found is None else found
+    def find(self, token: TokenRef) -> int | None:
+        """The id of the token with that id or content, added ones first; None if there is none."""
+        if isinstance(token, int):
+            return token if token < self._table.size and self._is_used(token) else None
+        found = self._table.added_tokens.get(token)
+        return self._ordinary_tokens().get(token.encode()) if found is None else found
 
     def resolve_all(self, tokens: Iterable[TokenRef], pointer: str) -> tuple[int, ...]:
         """The ids of a list of tokens that stands at `pointer`."""

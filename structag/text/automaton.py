@@ -235,7 +235,7 @@ def too_large(value: int = MAX_STATES, unit: str = "states") -> LimitError:
         f"an operator that needs more than {value:,} {unit} when written out",
         limit=unit,
         value=value,
-        setting="max_expressions",
+        setting=None,
     )
 
 

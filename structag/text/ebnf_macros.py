@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from structag.errors import GrammarSyntaxError, UnsupportedError
+from structag.errors import GrammarSyntaxError, StructagError, UnsupportedError
 from structag.grammar.builder import MAX_COUNT, GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.text.regex import lower_regex
@@ -179,8 +179,8 @@ def _regex(arguments: Sequence[Value], named: dict[str, Value], span: Span) -> E
     def combine(b: GrammarBuilder, refs: Sequence[Ref]) -> Ref:
         try:
             found = lower_regex(whole, b)
-        except (GrammarSyntaxError, UnsupportedError) as error:
-            error.span = arguments[0].span
+        except StructagError as error:
+            error.span, error.excerpt = arguments[0].span, None
             raise
         if in_json:
             plain = b.chars([(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF)])
@@ -190,14 +190,21 @@ def _regex(arguments: Sequence[Value], named: dict[str, Value], span: Span) -> E
     return Operator((), combine, span)
 
 
+_LONGEST_RUN = 256  # nested chunks; regular expressions are not nested without bound
+
+
 def _substring(arguments: Sequence[Value], named: dict[str, Value], span: Span) -> Expression:
-    chunks = [_string(value, "chunk").encode() for value in arguments]
+    chunks = [chunk for value in arguments if (chunk := _string(value, "chunk").encode())]
 
     def combine(b: GrammarBuilder, refs: Sequence[Ref]) -> Ref:
         starts: list[Ref] = [b.epsilon]
         tail = b.epsilon
-        for chunk in reversed(chunks):
+        for count, chunk in enumerate(reversed(chunks), 1):
             tail = b.seq(b.literal(chunk), b.optional(tail))
+            if count % _LONGEST_RUN == 0:
+                rule = b.rule("substring")
+                b.define(rule, tail)
+                tail = rule
             starts.append(tail)
         return b.alt(*starts)
 
@@ -231,18 +238,19 @@ def _token_tag_dispatch(
     pairs = [_pair(value, "token id") for value in arguments]
     triggers = [_id(trigger) for trigger, _ in pairs]
     excludes = [_id(value) for value in _items(named.get("excludes"))]
+    begins = [Token((_id(trigger),), False, trigger.span) for trigger, _ in pairs]
+    others = Token((*triggers, *excludes), True, named["excludes"].span if excludes else span)
     loops = _boolean(named.get("loop_after_dispatch"), True)
     for trigger, (value, _) in zip(triggers, pairs, strict=True):
         if trigger in excludes:
             raise _syntax(f"token {trigger} is a trigger and excluded", value.span, "one of both")
 
     def combine(b: GrammarBuilder, refs: Sequence[Ref]) -> Ref:
-        text = b.repeat(b.tokens([*triggers, *excludes], negated=True), 0)
-        cases = [b.seq(b.tokens([id]), ref) for id, ref in zip(triggers, refs, strict=True)]
-        tag = b.seq(text, b.alt(*cases))
+        text = b.repeat(refs[-1], 0)
+        tag = b.seq(text, b.alt(*map(b.seq, refs[: len(pairs)], refs[len(pairs) : -1])))
         return b.seq(b.repeat(tag, 0), text) if loops else b.alt(tag, text)
 
-    return Operator(tuple(rule for _, rule in pairs), combine, span)
+    return Operator((*begins, *(rule for _, rule in pairs), others), combine, span)
 
 
 MACROS = {

@@ -11,7 +11,7 @@ from structag.grammar.expressions import Grammar, Ref
 from structag.grammar.transplant import extend
 from structag.grammar.write import Writer
 from structag.limits import Limits
-from structag.source import Source
+from structag.source import Source, without_mark
 from structag.text.lower_rules import Lowered, lower_rules
 from structag.text.rules import JsonSchema, RuleGrammar, TokenIds
 
@@ -47,7 +47,7 @@ def read_grammar_text(
     """
     if syntax not in SYNTAXES:
         raise _unknown(syntax, ", ".join(SYNTAXES))
-    source = Source(text, name)
+    source = Source(without_mark(text), name)
     limits = limits or Limits()
     parse: Callable[..., RuleGrammar] = getattr(
         import_module(f"structag.text.{syntax}"), f"parse_{syntax}"
@@ -58,8 +58,7 @@ def read_grammar_text(
     try:
         return lower_rules(parse(source, limits, **options), limits, token_ids)
     except StructagError as error:
-        if error.span is not None and error.excerpt is None:
-            error.excerpt = source.draw(error.span)
+        source.place(error)
         raise
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import lark
 
-from structag.errors import GrammarSyntaxError, UnsupportedError
+from structag.errors import GrammarSyntaxError, StructagError, UnsupportedError
 from structag.grammar.builder import MAX_COUNT, GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.text import charset
@@ -318,10 +318,11 @@ def _regexp(token: lark.Token) -> Expression:
     combine = RegularText(f"(?{flags}:{pattern})" if flags else pattern)
     try:  # so that a mistake shows even if nothing uses the terminal
         combine(GrammarBuilder(), ())
-    except (GrammarSyntaxError, UnsupportedError) as error:
+    except StructagError as error:
         if error.span is not None:
             shift = span[0] + 1 - (len(flags) + 3 if flags else 0)
-            error.span = tuple(max(span[0], min(shift + at, span[1])) for at in error.span)  # type: ignore[assignment]
+            start, end = (max(span[0], min(shift + at, span[1])) for at in error.span)
+            error.span, error.excerpt = (start, end), None
         raise
     return Operator((), combine, span)
 

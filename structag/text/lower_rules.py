@@ -242,18 +242,20 @@ class _Lowering:
                     raise
 
     def _token(self, expression: Token, token: int | str) -> int:
-        if isinstance(token, int):
+        if isinstance(token, int) and self.token_ids is None:
             return token
         found = None if self.token_ids is None else self.token_ids(token)
         if found is None:
             known = (
                 "no vocabulary is given" if self.token_ids is None else "the vocabulary has none"
             )
+            by_name = isinstance(token, str)
             raise VocabularyError(
                 f"there is no token `{token}`: {known}",
                 code="vocabulary-value",
                 span=expression.span,
-                hint="write the text as a string if it need not be one token",
+                expected=None if by_name else "the id of a token that is in use",
+                hint="write the text as a string if it need not be one token" if by_name else None,
             )
         return found
 

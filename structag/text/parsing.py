@@ -86,24 +86,23 @@ def _check_text(text: str, limits: Limits) -> None:
         )
 
 
-_OPENERS = re.compile(r"[(\[{]")
-_NOT_BRACKETS = re.compile(r"[^()\[\]{}]+")
-_LEVELS = {**dict.fromkeys(map(ord, "([{"), 1), **dict.fromkeys(map(ord, ")]}"), -1)}
+_LEVELS = [(chr(code) in "([{") - (chr(code) in ")]}") for code in range(128)]
 
 
 def _check_nesting(syntax: Syntax, text: str, limits: Limits) -> None:
     if sum(map(text.count, "([{")) <= limits.max_nesting:
         return
-    brackets = _NOT_BRACKETS.sub("", syntax.skipped.sub("", text))
-    levels = accumulate(map(_LEVELS.__getitem__, map(ord, brackets)))
-    if any(level > limits.max_nesting for level in levels):
+    plain = syntax.skipped.sub(lambda match: " " * len(match.group()), text)
+    levels = accumulate(map(_LEVELS.__getitem__, plain.encode("ascii", "replace")))
+    place = next((at for at, level in enumerate(levels) if level > limits.max_nesting), None)
+    if place is not None:
         raise LimitError(
             f"the grammar text is nested deeper than {limits.max_nesting} levels",
             limit="nesting",
             value=limits.max_nesting,
             setting="max_nesting",
             code="nesting-limit",
-            span=(0, 0),
+            span=(place, place + 1),
         )
 
 
@@ -116,6 +115,7 @@ def _syntax_error(syntax: Syntax, text: str, error: UnexpectedInput) -> GrammarS
             start, end, found = len(text), len(text), "the end of the text"
         else:
             end, found = start + len(error.token), f"`{_cut(error.token)}`"
+            problem = syntax.unfinished.get(error.token)
     else:
         assert isinstance(error, UnexpectedCharacters)
         expected = error.allowed or set()

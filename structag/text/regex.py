@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 
-from structag.errors import GrammarSyntaxError, LimitError, UnsupportedError
+from structag.errors import GrammarSyntaxError, StructagError, UnsupportedError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
+from structag.source import Source
 from structag.text import charset
-from structag.text.regex_reach import looks_out
+from structag.text.regex_reach import looks_across, looks_out
 from structag.text.regex_syntax import (
     Assertion,
     Chars,
@@ -60,7 +61,16 @@ def lower_regex(
             too deeply nested or too much of it, or, with `is_part`, that looks out.
         LimitError: `nesting-limit`, groups nested deeper than `Limits.max_nesting`.
     """
-    limits = limits or Limits()
+    try:
+        return _lower(pattern, builder, search, is_part, limits or Limits())
+    except StructagError as error:
+        Source(pattern, "<pattern>").place(error)
+        raise
+
+
+def _lower(
+    pattern: str, builder: GrammarBuilder, search: bool, is_part: bool, limits: Limits
+) -> Ref:
     if not pattern.isascii() and (lone := _LONE.search(pattern)):
         raise GrammarSyntaxError(
             f"a lone surrogate, U+{ord(lone[0]):04X}",
@@ -68,23 +78,13 @@ def lower_regex(
             span=lone.span(),
             expected="Unicode text",
         )
-    try:
-        tree, has_assertion = parse(pattern, limits)
-        lowering = _Lowering(builder, pattern)
-        if has_assertion:
-            if is_part and looks_out(tree):
-                raise lowering.refusal("anchors and look-around past the text that is matched")
-            return lowering.whole(tree, search, search)
-        ref = lowering.plain(tree)
-    except RecursionError:
-        raise LimitError(
-            "look-around is nested too deeply",
-            limit="nesting",
-            value=limits.max_nesting,
-            setting="max_nesting",
-            code="nesting-limit",
-            span=(0, len(pattern)),
-        ) from None
+    tree, has_assertion = parse(pattern, limits)
+    lowering = _Lowering(builder, pattern)
+    if has_assertion:
+        if is_part and looks_out(tree):
+            raise lowering.refusal("anchors and look-around past the text that is matched")
+        return lowering.whole(tree, search, search)
+    ref = lowering.plain(tree)
     return builder.seq(builder.any_text, ref, builder.any_text) if search else ref
 
 
@@ -94,7 +94,7 @@ class _Lowering:
         self.pattern = pattern
         self.branch_count = 0
         self.erase_count = 0
-        self.marks: dict[Pattern, int] = {}
+        self.marks: dict[object, tuple[Assertion, int]] = {}
 
     def plain(self, tree: Pattern) -> Ref:
         """A tree bottom-up, with a stack of its own; assertions become their marks."""
@@ -109,7 +109,9 @@ class _Lowering:
             elif kind is Chars:
                 done.append(builder.chars(node.members))  # type: ignore[union-attr]
             elif isinstance(node, Assertion):
-                index = self.marks.setdefault(node, len(self.marks))
+                is_flat = node.part is None or node.part.__class__ is Chars
+                key = node if is_flat else id(node)  # the parser shares equal ones
+                _, index = self.marks.setdefault(key, (node, len(self.marks)))
                 done.append(builder.assertion(index))
             elif isinstance(node, Loop):
                 if is_open:
@@ -232,8 +234,7 @@ class _Lowering:
         if marked == builder.empty:
             return marked
         broken: list[Ref] = []
-        for assertion, index in marks.items():
-            assert isinstance(assertion, Assertion)
+        for assertion, index in marks.values():
             broken.append(self._violations(assertion, index))
         kept = builder.both(marked, builder.complement(builder.alt(*broken)))
         return builder.erase(len(marks), kept)
@@ -279,7 +280,7 @@ class _Lowering:
 
         `is_outermost`: nothing lies on the other side, where `part` might look back to.
         """
-        if not is_outermost and not _looks_one_way(part, ahead, False)[0]:
+        if not is_outermost and looks_across(part, ahead):
             raise self.refusal("assertions in look-around that look the other way")
         return self.whole(part, not ahead, ahead)
 
@@ -316,32 +317,6 @@ def _has_assertion(tree: Pattern) -> bool:
         elif isinstance(node, Choice):
             todo.extend(node.branches)
     return False
-
-
-def _looks_one_way(tree: Pattern, ahead: bool, consumed: bool) -> tuple[bool, bool]:
-    """Whether no assertion in the body of a look-around sees across the place where it starts.
-
-    `consumed`: a character lies between that place and `tree`; the second result says so of what
-    follows `tree`.
-    """
-    if isinstance(tree, Text | Chars):
-        return True, True
-    if isinstance(tree, Assertion):
-        if tree.part is not None and "word" not in tree.kind:
-            same_way = tree.kind.endswith("ahead") == ahead
-            return same_way and _looks_one_way(tree.part, ahead, consumed)[0], consumed
-        return consumed or tree.kind.endswith("end" if ahead else "start"), consumed
-    if isinstance(tree, Loop):
-        is_fine, after = _looks_one_way(tree.part, ahead, consumed)
-        return is_fine, after if tree.min else consumed
-    if isinstance(tree, Choice):
-        results = [_looks_one_way(branch, ahead, consumed) for branch in tree.branches]
-        return all(fine for fine, _ in results), all(after for _, after in results)
-    for part in tree.parts if ahead else reversed(tree.parts):
-        is_fine, consumed = _looks_one_way(part, ahead, consumed)
-        if not is_fine:
-            return False, consumed
-    return True, consumed
 
 
 def _split_edges(parts: list[Pattern]) -> list[list[Pattern]] | None:

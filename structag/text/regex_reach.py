@@ -31,6 +31,32 @@ def looks_out(tree: Pattern) -> bool:
     return False
 
 
+def looks_across(tree: Pattern, ahead: bool) -> bool:
+    """Whether an assertion in the body of a look-around may see across the place where it starts.
+
+    `ahead`: the body of a look-ahead, which starts at its left end.
+    """
+    least, _ = _lengths(tree)
+    todo = [(tree, False)]  # with whether a character surely lies between that place and it
+    while todo:
+        node, is_away = todo.pop()
+        if isinstance(node, Assertion):
+            kind, part = node
+            if part is not None and "word" not in kind:
+                if kind.endswith("ahead") != ahead:
+                    return True
+                todo.append((part, is_away))
+            elif not is_away and not kind.endswith("end" if ahead else "start"):
+                return True
+            continue
+        parts = _parts(node)
+        for part in parts if ahead else reversed(parts):
+            todo.append((part, is_away))
+            if isinstance(node, Sequence):
+                is_away = is_away or least[id(part)] > 0
+    return False
+
+
 def _stays_inside(node: Assertion, most: dict[int, int | None], before: int, after: int) -> bool:
     kind, part = node
     if kind in ("word", "not-word"):

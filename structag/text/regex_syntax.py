@@ -19,6 +19,8 @@ from structag.text.charset import CharSet
 from structag.text.regex_sets import SetReader, StringSet
 
 MAX_COUNT = 2**31 - 1
+MAX_LOOKS = 16
+"""How deep look-around may be nested in look-around."""
 
 
 class Text(NamedTuple):
@@ -85,7 +87,8 @@ def parse(pattern: str, limits: Limits) -> tuple[Pattern, bool]:
 
     Raises:
         GrammarSyntaxError: `regex-syntax`, with the span.
-        UnsupportedError: `regex-feature`: backreferences, properties that are not known.
+        UnsupportedError: `regex-feature`: backreferences, properties that are not known,
+            look-around nested deeper than `MAX_LOOKS`.
         LimitError: `nesting-limit`, groups nested deeper than `Limits.max_nesting`.
     """
     for mode in "uv":
@@ -126,6 +129,8 @@ class _Parser(SetReader):
         self.dot_all = self.multiline = False
         self.names = _NO_NAMES
         self.live_names: set[str] = set()
+        self.look_depth = 0
+        self.assertions: dict[tuple[object, ...], Assertion] = {}
 
     def parse(self) -> tuple[Pattern, bool]:
         self._leading_flags()
@@ -157,10 +162,11 @@ class _Parser(SetReader):
                 self.at += 1
                 branches.append(_sequence(parts))
                 inner = _choice(branches)
-                branches, parts, opener, flags, start, outer = stack.pop()
-                self.ignore_case, self.dot_all, self.multiline = flags
-                self._leave_group(outer)
-                self._close_group(parts, opener, inner)
+                group = stack.pop()
+                branches, parts = group.branches, group.parts
+                self.ignore_case, self.dot_all, self.multiline = group.flags
+                self._leave_group(group.names)
+                self._close_group(group, inner)
             else:
                 atom, quantifiable = self._atom(char)
                 parts.append(self._quantified(atom, quantifiable))
@@ -230,7 +236,8 @@ class _Parser(SetReader):
         following = self.text[self.at : self.at + 1]
         if following == "b" or following == "B":
             self.at += 1
-            return self._assert("word" if following == "b" else "not-word", Chars(self.word)), False
+            kind, word = ("word" if following == "b" else "not-word"), Chars(self.word)
+            return self._assert(kind, word, word), False
         if following in _ANCHORS and following:
             self.at += 1
             return self._assert(_ANCHORS[following]), False
@@ -267,9 +274,10 @@ class _Parser(SetReader):
             hint="spell the repeated part out",
         )
 
-    def _assert(self, kind: str, part: Pattern | None = None) -> Pattern:
+    def _assert(self, kind: str, part: Pattern | None = None, *origin: object) -> Pattern:
+        """The assertion; the same object for the same `origin`, which says what `part` means."""
         self.has_assertion = True
-        return Assertion(kind, part)
+        return self.assertions.setdefault((kind, *origin), Assertion(kind, part))
 
     def _quantified(self, atom: Pattern, quantifiable: bool) -> Pattern:
         char = self.text[self.at : self.at + 1]
@@ -306,7 +314,7 @@ class _Parser(SetReader):
                 f"a repeat count over {MAX_COUNT:,}",
                 limit="repeat count",
                 value=MAX_COUNT,
-                setting="max_expressions",
+                setting=None,
                 span=(start, start + len(digits) + 2),
             )
         return int(digits)
@@ -342,7 +350,13 @@ class _Parser(SetReader):
         look, name = match.group("look"), match.group("name")
         if look:
             self.at = match.end()
-            self.has_assertion = True
+            self.look_depth += 1
+            if self.look_depth > MAX_LOOKS:
+                raise UnsupportedError(
+                    f"look-around nested deeper than {MAX_LOOKS} levels is not supported",
+                    code="regex-feature",
+                    span=(start, self.at),
+                )
             return _LOOK[look]
         if name:
             return self._open_named(start, match.end())
@@ -380,12 +394,15 @@ class _Parser(SetReader):
         self.live_names |= inside
         self.names = _Names(outer.branch | inside, outer.earlier) if inside else outer
 
-    def _close_group(self, parts: list[Pattern], opener: str, inner: Pattern) -> None:
-        if opener == "(":
-            parts.append(self._quantified(inner, True))
-        else:
-            quantifiable = self.mode == "b" and "ahead" in opener
-            parts.append(self._quantified(Assertion(opener, inner), quantifiable))
+    def _close_group(self, group: _Group, inner: Pattern) -> None:
+        kind = group.opener
+        if kind == "(":
+            group.parts.append(self._quantified(inner, True))
+            return
+        self.look_depth -= 1
+        look = self._assert(kind, inner, self.text[group.start : self.at], group.flags)
+        quantifiable = self.mode == "b" and "ahead" in kind
+        group.parts.append(self._quantified(look, quantifiable))
 
 
 def _unescape(match: re.Match[str]) -> str:

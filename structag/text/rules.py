@@ -26,8 +26,8 @@ from structag.grammar.expressions import Ref
 from structag.source import Source
 
 Span: TypeAlias = tuple[int, int]
-TokenIds: TypeAlias = abc.Callable[[str], int | None]
-"""The id of the token with that content; None if there is none."""
+TokenIds: TypeAlias = abc.Callable[[int | str], int | None]
+"""The id of the token with that content, or with that id; None if there is none."""
 JsonSchema: TypeAlias = abc.Callable[[GrammarBuilder, str], Ref]
 """Lowers the text of a JSON Schema; given by whoever knows schemas."""
 Combine: TypeAlias = abc.Callable[[GrammarBuilder, abc.Sequence[Ref]], Ref]

@@ -99,7 +99,7 @@ def write_regex(grammar: Grammar, plain_markers: bool = False) -> str:
                 f"a pattern of more than {MAX_LENGTH:,} characters",
                 limit="pattern length",
                 value=MAX_LENGTH,
-                setting="max_expressions",
+                setting=None,
             )
     return texts[grammar.root][0]
 

@@ -62,6 +62,18 @@ def test_compile_refuses_what_shows_no_kind(vocabulary: Vocabulary) -> None:
     assert caught.value.code == "source-kind"
 
 
+@pytest.mark.parametrize("kind", ["ebnf", "gbnf", "lark", "regex"])
+@pytest.mark.parametrize("source", [None, 5, b"root", ["root"]])
+def test_a_text_has_to_be_a_str(vocabulary: Vocabulary, kind: str, source: Any) -> None:
+    with pytest.raises(FormatError, match=f"of type {type(source).__name__}, expected a str"):
+        getattr(Compiler(vocabulary), f"compile_{kind}")(source)
+
+
+def test_the_name_of_a_root_has_to_be_a_str(vocabulary: Vocabulary) -> None:
+    with pytest.raises(FormatError, match="the name of a rule of type int, expected a str"):
+        Compiler(vocabulary).compile_ebnf('root ::= "a"', root=5)  # type: ignore[arg-type]
+
+
 def test_compile_shows_the_mistake_of_the_first_reading(vocabulary: Vocabulary) -> None:
     with pytest.raises(GrammarError) as caught:
         Compiler(vocabulary).compile('root ::= item "a"')

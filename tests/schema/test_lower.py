@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 from typing import Any
 
@@ -327,3 +328,10 @@ def test_a_meta_schema_is_known() -> None:
     schema = {"$ref": "http://json-schema.org/draft-07/schema#/definitions/simpleTypes"}
 
     assert accepted(schema, ['"null"', '"text"']) == ['"null"']
+
+
+def test_the_printed_form_is_the_same_in_every_process() -> None:
+    values = [f"v{number}" for number in range(10, 40)]
+    shown = COMPILER.compile_json_schema({"enum": values[::-1]}).ebnf()
+
+    assert re.findall("v[0-9]+", shown) == values

@@ -114,6 +114,11 @@ MISTAKES: list[tuple[str, str, str]] = [
         "<text>:1:23\n  1 | root ::= TagDispatch((1, a))\n    |                       ^",
     ),
     (
+        "root ::= [abc",
+        "grammar-syntax",
+        "the character class is not closed\n<text>:1:10\n  1 | root ::= [abc\n    |          ^",
+    ),
+    (
         'root ::= "a" b ::= "c"',
         "grammar-syntax",
         "rule `b` begins in the middle of a line, expected a line for each rule\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -169,6 +170,14 @@ def test_wrong_call(call: str, code: str, message: str, place: str) -> None:
 
     assert str(caught.value).partition("\n")[0] == message
     assert (caught.value.code, text[start:end]) == (code, place)
+
+
+def test_a_substring_of_thousands_of_chunks() -> None:
+    chunks = [f"{number};" for number in range(3000)]
+    grammar = COMPILER.compile_ebnf(f"root ::= Substring({json.dumps(chunks)[1:-1]})")
+
+    assert accepts(grammar, "".join(chunks[17:2999]))
+    assert not accepts(grammar, "17;19;")
 
 
 OPTIONS: list[tuple[str, str, str]] = [

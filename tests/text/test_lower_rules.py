@@ -145,6 +145,54 @@ def test_deep_nesting_is_refused(text: str) -> None:
     assert caught.value.code == "nesting-limit"
 
 
+def test_the_bracket_that_is_one_too_many_is_shown() -> None:
+    text = 'root ::= "(("\n ' + "(" * 513
+    with pytest.raises(LimitError) as caught:
+        read_grammar_text(text, "ebnf")
+
+    assert caught.value.span == (len(text) - 1, len(text))
+
+
+@pytest.mark.parametrize("syntax", ["ebnf", "gbnf", "lark"])
+def test_a_byte_order_mark_at_the_start_says_nothing(syntax: str) -> None:
+    text = 'start: "a" (' if syntax == "lark" else 'root ::= "a" ('
+    read_grammar_text("\ufeff" + text[:-1], syntax)
+    with pytest.raises(StructagError) as caught:
+        read_grammar_text("\ufeff" + text, syntax)
+
+    assert caught.value.span == (len(text) + 1, len(text) + 1)
+
+
+UNKNOWN_TOKENS = [
+    ("ebnf", 'root ::= "a"\n  Token(1, 300)', (2, 3)),
+    ("ebnf", "root ::= ExcludeToken(257)", (1, 10)),
+    ("ebnf", "root ::= TokenTagDispatch((1, a), (300, a))\na ::= [a]", (1, 36)),
+    ("ebnf", "root ::= TokenTagDispatch((1, a), excludes=(2, 300))\na ::= [a]", (1, 44)),
+    ("gbnf", "root ::= <[256]> <[257]>", (1, 18)),
+    ("gbnf", "root ::= !<nothing>", (1, 10)),
+    ("lark", "start: <[9,250-300]>", (1, 8)),
+    ("lark", "start: <nothing>", (1, 8)),
+]
+
+
+@pytest.mark.parametrize(("syntax", "text", "place"), UNKNOWN_TOKENS)
+def test_a_token_that_there_is_not_is_refused(
+    syntax: str, text: str, place: tuple[int, int]
+) -> None:
+    compiler = structag.Compiler(structag.Vocabulary.byte_level())
+    with pytest.raises(structag.VocabularyError) as caught:
+        getattr(compiler, f"compile_{syntax}")(text)
+
+    assert caught.value.code == "vocabulary-value"
+    assert f"\n<text>:{place[0]}:{place[1]}\n" in str(caught.value)
+
+
+def test_an_unused_token_is_none() -> None:
+    vocabulary = structag.Vocabulary.from_token_bytes([b"a", b"", b"b"], stop_token_ids=2)
+    with pytest.raises(structag.VocabularyError):
+        structag.Compiler(vocabulary).compile_gbnf("root ::= <[0]> <[1]>")
+
+
 def test_brackets_in_strings_classes_and_comments_do_not_nest() -> None:
     text = 'root ::= "' + "(" * 2000 + '" [(' + "(" * 2000 + "] # " + "(" * 2000
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 import json
 import os
 import random
+import sys
 import time
 from pathlib import Path
 
@@ -162,8 +164,31 @@ def test_groups_nest_up_to_the_limit() -> None:
 
 
 def test_nested_look_around_is_limited() -> None:
-    with pytest.raises(StructagError):
-        lower_regex("(?=a" * 400 + ")" * 400, GrammarBuilder(), search=True)
+    assert matches("(?=a" * 16 + ")" * 16 + "a*", "a" * 16)
+    with pytest.raises(UnsupportedError, match="look-around nested deeper than 16") as caught:
+        lower_regex("a" + "(?=a" * 17 + ")" * 17, GrammarBuilder(), search=True)
+
+    assert caught.value.span == (1 + 4 * 16, 1 + 4 * 16 + 3)
+
+
+def test_deep_patterns_cost_no_python_frames() -> None:
+    deep = "(?:b|a(?:" * 200 + "x$" + ")?)" * 200
+    twice = f"{deep}(?=(?:{deep}))c(?=((?:{deep})))"  # two equal conditions, written differently
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 350)
+    try:
+        for pattern in (f"(?={deep})c", f"c(?<!{deep})c", twice):
+            with contextlib.suppress(UnsupportedError):
+                lower_regex(pattern, GrammarBuilder(), search=True)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_an_error_draws_the_place() -> None:
+    with pytest.raises(GrammarSyntaxError) as caught:
+        lower_regex("ab\n[b-a]", GrammarBuilder())
+
+    assert str(caught.value).endswith("\n<pattern>:2:2\n  2 | [b-a]\n    |  ^^^")
 
 
 @pytest.mark.timing

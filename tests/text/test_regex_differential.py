@@ -99,4 +99,5 @@ def test_random_patterns_agree_with_other_engines(seed: int, compiler: structag.
 
 
 def _is_astral(question: Question) -> bool:
-    return max("".join((question.pattern, *question.texts)), default="") > "\uffff"
+    has_pair = "\\uD83D\\uDE00" in question.pattern
+    return has_pair or max("".join((question.pattern, *question.texts)), default="") > "\uffff"
