@@ -22,7 +22,10 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -34,6 +37,9 @@ namespace {
 constexpr size_t kWordBits = 32;
 constexpr size_t kBlockWords = 4;
 constexpr size_t kBlockLanes = kWordBits * kBlockWords;
+
+// A thread's start costs some 20 microseconds, which is what this much takes to mask.
+constexpr size_t kThreadBytes = size_t{1} << 20;
 
 // The bit pattern of minus infinity; Lane is the unsigned integer as wide as a logit.
 constexpr uint16_t kFloat16Infinity = 0xFC00;
@@ -180,23 +186,81 @@ void ApplyRow(Lane* logits, size_t width, const int32_t* words, size_t word_coun
   std::fill(logits + covered, logits + width, infinity);
 }
 
+// One bit for each logit, from wherever its token lies in the mask.
+template <typename Lane, typename Token>
+void ApplyMappedRow(Lane* logits, std::span<const Token> tokens, const int32_t* words,
+                    size_t word_count, Lane infinity) noexcept {
+  const uint64_t bit_count = uint64_t{word_count} * kWordBits;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const auto token = static_cast<uint64_t>(tokens[i]);  // negative ones become too large
+    const bool is_allowed =
+        token < bit_count &&
+        ((static_cast<uint32_t>(words[token / kWordBits]) >> (token % kWordBits)) & 1U) != 0;
+    if (!is_allowed) {
+      logits[i] = infinity;
+    }
+  }
+}
+
+// Applies the rows r with r % share_count == share, so that no row is two threads' business.
 template <typename Lane>
-void ApplyRows(const LogitRows& logits, const MaskRows& masks,
-               std::optional<std::span<const int64_t>> rows, Lane infinity,
-               ApplyKernel kernel) noexcept {
+void ApplyShare(const LogitRows& logits, const MaskRows& masks, const ApplyOptions& options,
+                Lane infinity, size_t share, size_t share_count) noexcept {
   auto* const data = static_cast<Lane*>(logits.data);
-  const auto apply = [&](ptrdiff_t row) {
-    ApplyRow(data + row * logits.row_stride, logits.width, masks.data + row * masks.row_stride,
-             masks.word_count, infinity, kernel);
+  const auto apply = [&](size_t index) {
+    if (index % share_count != share) {
+      return;
+    }
+    const auto row = static_cast<ptrdiff_t>(index);
+    Lane* const place = data + row * logits.row_stride;
+    const int32_t* const words = masks.data + row * masks.row_stride;
+    if (!options.token_map.has_value()) {
+      ApplyRow(place, logits.width, words, masks.word_count, infinity, options.kernel);
+    } else if (const TokenMap& map = *options.token_map; map.is_wide) {
+      const std::span tokens(static_cast<const int64_t*>(map.data), map.size);
+      ApplyMappedRow(place, tokens, words, masks.word_count, infinity);
+    } else {
+      const std::span tokens(static_cast<const int32_t*>(map.data), map.size);
+      ApplyMappedRow(place, tokens, words, masks.word_count, infinity);
+    }
   };
-  if (rows.has_value()) {
-    for (const int64_t row : *rows) {
-      apply(static_cast<ptrdiff_t>(row));
+  if (options.rows.has_value()) {
+    for (const int64_t row : *options.rows) {
+      apply(static_cast<size_t>(row));
     }
   } else {
     for (size_t row = 0; row < logits.row_count; ++row) {
-      apply(static_cast<ptrdiff_t>(row));
+      apply(row);
     }
+  }
+}
+
+// How many threads are worth their start.
+size_t ShareCount(const LogitRows& logits, const ApplyOptions& options) noexcept {
+  const size_t row_count = options.rows.has_value() ? options.rows->size() : logits.row_count;
+  const size_t bytes = row_count * logits.width * LogitBytes(logits.type);
+  const size_t useful = std::min(row_count, bytes / kThreadBytes);
+  return std::clamp<size_t>(useful, 1, std::max(options.max_threads, 1U));
+}
+
+template <typename Lane>
+void ApplyRows(const LogitRows& logits, const MaskRows& masks, const ApplyOptions& options,
+               Lane infinity) noexcept {
+  const size_t share_count = ShareCount(logits, options);
+  const auto apply = [&](size_t share) {
+    ApplyShare(logits, masks, options, infinity, share, share_count);
+  };
+  std::vector<std::jthread> threads;
+  size_t started = 1;
+  try {
+    for (; started < share_count; ++started) {
+      threads.emplace_back(apply, started);
+    }
+  } catch (const std::exception&) {  // no thread to be had: the shares left are this thread's
+  }
+  apply(0);
+  for (; started < share_count; ++started) {
+    apply(started);
   }
 }
 
@@ -219,18 +283,22 @@ ApplyKernel BestApplyKernel() noexcept {
 }
 
 std::optional<ApplyMismatch> CheckApply(const LogitRows& logits, const MaskRows& masks,
-                                        std::optional<std::span<const int64_t>> rows) {
+                                        const ApplyOptions& options) {
   if (RowsOverlap(logits)) {
     return ApplyMismatch{"rows of the logits share memory", "rows that can be written one by one"};
   }
-  if (!rows.has_value()) {
+  if (options.token_map.has_value() && options.token_map->size != logits.width) {
+    return ApplyMismatch{"the token map has " + std::to_string(options.token_map->size) + " tokens",
+                         std::to_string(logits.width) + ", one for each logit of a row"};
+  }
+  if (!options.rows.has_value()) {
     if (logits.row_count != masks.row_count) {
       return ApplyMismatch{"the bitmask has " + Rows(masks.row_count),
                            std::to_string(logits.row_count) + ", one for each row of the logits"};
     }
     return std::nullopt;
   }
-  for (const int64_t row : *rows) {
+  for (const int64_t row : *options.rows) {
     for (const auto& [name, count] :
          {std::pair{"logits", logits.row_count}, std::pair{"bitmask", masks.row_count}}) {
       if (row < 0 || static_cast<uint64_t>(row) >= count) {
@@ -243,11 +311,11 @@ std::optional<ApplyMismatch> CheckApply(const LogitRows& logits, const MaskRows&
 }
 
 void ApplyTokenBitmask(const LogitRows& logits, const MaskRows& masks,
-                       std::optional<std::span<const int64_t>> rows, ApplyKernel kernel) noexcept {
+                       const ApplyOptions& options) noexcept {
   switch (logits.type) {
-    case LogitType::kFloat16: ApplyRows(logits, masks, rows, kFloat16Infinity, kernel); break;
-    case LogitType::kBFloat16: ApplyRows(logits, masks, rows, kBFloat16Infinity, kernel); break;
-    case LogitType::kFloat32: ApplyRows(logits, masks, rows, kFloat32Infinity, kernel); break;
+    case LogitType::kFloat16: ApplyRows(logits, masks, options, kFloat16Infinity); break;
+    case LogitType::kBFloat16: ApplyRows(logits, masks, options, kBFloat16Infinity); break;
+    case LogitType::kFloat32: ApplyRows(logits, masks, options, kFloat32Infinity); break;
   }
 }
 

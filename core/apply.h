@@ -5,8 +5,8 @@
 // mask row stands for token 32 * w + i; 1 = allowed.
 //
 // apply.cc holds the kernels and says why they look as they do; bindings_apply.cc is the Python
-// side.  Nothing here allocates on the success path, locks, or keeps a pointer beyond the call;
-// concurrent calls are safe as long as they write different rows.
+// side.  Nothing here locks or keeps a pointer beyond the call, and only the start of further
+// threads allocates; concurrent calls are safe as long as they write different rows.
 
 #ifndef STRUCTAG_APPLY_H_
 #define STRUCTAG_APPLY_H_
@@ -45,6 +45,15 @@ struct MaskRows {
   ptrdiff_t row_stride = 0;  // 0 = one mask for every row
 };
 
+// The tokens that the logits stand for, where these are of a smaller vocabulary than the mask's:
+// logit i is token `data[i]`, int64 if `is_wide`, else int32.  Tokens that the mask does not have
+// (negative ones too) are disallowed.
+struct TokenMap {
+  const void* data = nullptr;
+  size_t size = 0;
+  bool is_wide = true;
+};
+
 // Why a call was refused, as two halves of one sentence: "<given>, expected <expected>".
 struct ApplyMismatch {
   std::string given;
@@ -60,17 +69,26 @@ enum class ApplyKernel : uint8_t {
 // The fastest kernel this processor runs.
 ApplyKernel BestApplyKernel() noexcept;
 
-// Whether the rows fit each other; nullopt = they do.  `rows` as in ApplyTokenBitmask.  O(|rows|).
-std::optional<ApplyMismatch> CheckApply(const LogitRows& logits, const MaskRows& masks,
-                                        std::optional<std::span<const int64_t>> rows);
+// What may differ from call to call beside the arrays.
+struct ApplyOptions {
+  // These rows only; duplicates are harmless.
+  std::optional<std::span<const int64_t>> rows = std::nullopt;
+  std::optional<TokenMap> token_map = std::nullopt;
+  unsigned max_threads = 1;  // the caller's one included; small batches use no other
+  ApplyKernel kernel = BestApplyKernel();
+};
 
-// Writes minus infinity over every disallowed logit of the named rows (all rows without `rows`):
-// row r of `masks` applies to row r of `logits`.  Logits beyond the mask's last bit are disallowed.
-// Requires that CheckApply found nothing.  Reads the mask once; touches no logit of a block of 128
-// that is allowed as a whole, and reads none of one that is disallowed as a whole.
+// Whether the arrays fit each other; nullopt = they do.  O(|rows|).
+std::optional<ApplyMismatch> CheckApply(const LogitRows& logits, const MaskRows& masks,
+                                        const ApplyOptions& options);
+
+// Writes minus infinity over every disallowed logit of the named rows: row r of `masks` applies to
+// row r of `logits`.  Logits beyond the mask's last bit are disallowed.
+// Requires that CheckApply found nothing.  Without a token map it reads the mask once, touches no
+// logit of a block of 128 that is allowed as a whole, and reads none of one that is disallowed as a
+// whole.  A row is always one thread's.
 void ApplyTokenBitmask(const LogitRows& logits, const MaskRows& masks,
-                       std::optional<std::span<const int64_t>> rows,
-                       ApplyKernel kernel = BestApplyKernel()) noexcept;
+                       const ApplyOptions& options) noexcept;
 
 }  // namespace structag
 

@@ -80,8 +80,28 @@ Mismatch CheckLayout(const Array& array, const std::string& name, size_t element
   return std::nullopt;
 }
 
-Mismatch ApplyTokenBitmaskToArrays(const nb::ndarray<>& logits, const nb::ndarray<nb::ro>& bitmask,
-                                   const std::optional<std::vector<int64_t>>& rows) {
+using ReadOnly = nb::ndarray<nb::ro>;
+
+// The options' token map; refused unless it is a dense vector of int32 or int64 on the CPU.
+Mismatch ReadTokenMap(const ReadOnly& map, ApplyOptions& options) {
+  const bool is_wide = map.dtype() == nb::dtype<int64_t>();
+  if (!is_wide && map.dtype() != nb::dtype<int32_t>()) {
+    return std::pair{"the token map is " + TypeName(map.dtype()),
+                     std::string("`int64` or `int32`")};
+  }
+  if (map.ndim() != 1) {
+    return std::pair{std::to_string(map.ndim()) + " dimensions in the token map", std::string("1")};
+  }
+  if (auto mismatch = CheckLayout(map, "token map", is_wide ? sizeof(int64_t) : sizeof(int32_t))) {
+    return mismatch;
+  }
+  options.token_map = TokenMap{map.data(), map.shape(0), is_wide};
+  return std::nullopt;
+}
+
+Mismatch ApplyTokenBitmaskToArrays(const nb::ndarray<>& logits, const ReadOnly& bitmask,
+                                   const std::optional<std::vector<int64_t>>& rows,
+                                   const std::optional<ReadOnly>& token_map, unsigned max_threads) {
   const std::optional<LogitType> type = LogitTypeOf(logits.dtype());
   if (!type.has_value()) {
     return std::pair{"the logits are " + TypeName(logits.dtype()),
@@ -104,15 +124,20 @@ Mismatch ApplyTokenBitmaskToArrays(const nb::ndarray<>& logits, const nb::ndarra
   const MaskRows mask_rows{static_cast<const int32_t*>(bitmask.data()),
                            is_mask_batch ? bitmask.shape(0) : 1, bitmask.shape(bitmask.ndim() - 1),
                            is_mask_batch ? static_cast<ptrdiff_t>(bitmask.stride(0)) : 0};
-  std::optional<std::span<const int64_t>> row_span;
+  ApplyOptions options{.max_threads = max_threads};
   if (rows.has_value()) {
-    row_span = *rows;
+    options.rows = *rows;
   }
-  if (auto mismatch = CheckApply(logit_rows, mask_rows, row_span)) {
+  if (token_map.has_value()) {
+    if (auto mismatch = ReadTokenMap(*token_map, options)) {
+      return mismatch;
+    }
+  }
+  if (auto mismatch = CheckApply(logit_rows, mask_rows, options)) {
     return std::pair{std::move(mismatch->given), std::move(mismatch->expected)};
   }
   const nb::gil_scoped_release released;
-  ApplyTokenBitmask(logit_rows, mask_rows, row_span);
+  ApplyTokenBitmask(logit_rows, mask_rows, options);
   return std::nullopt;
 }
 
@@ -120,7 +145,8 @@ Mismatch ApplyTokenBitmaskToArrays(const nb::ndarray<>& logits, const nb::ndarra
 
 void bind_apply(nb::module_& m) {
   m.def("apply_token_bitmask", &ApplyTokenBitmaskToArrays, nb::arg("logits").noconvert(),
-        nb::arg("bitmask").noconvert(), nb::arg("rows").none());
+        nb::arg("bitmask").noconvert(), nb::arg("rows").none(),
+        nb::arg("token_map").noconvert().none(), nb::arg("max_threads"));
 }
 
 }  // namespace structag

@@ -58,7 +58,7 @@ def fail_after(charges: int | None) -> None: ...
 # apply (core/bindings_apply.cc)
 
 def apply_token_bitmask(
-    logits: Any, bitmask: Any, rows: list[int] | None
+    logits: Any, bitmask: Any, rows: list[int] | None, token_map: Any | None, max_threads: int
 ) -> tuple[str, str] | None: ...
 
 # grammar (core/bindings_grammar.cc)

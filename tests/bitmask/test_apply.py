@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.logits import expect, random_bits, random_mask
 
 from structag.bitmask import allocate_token_bitmask, apply_token_bitmask_inplace
 from structag.errors import MatcherError
@@ -21,13 +22,6 @@ DTYPES = {
     "torch-float32": torch.float32,
     "torch-float16": torch.float16,
     "torch-bfloat16": torch.bfloat16,
-}
-INFINITY_BITS = {
-    "numpy-float32": 0xFF800000,
-    "numpy-float16": 0xFC00,
-    "torch-float32": 0xFF800000,
-    "torch-float16": 0xFC00,
-    "torch-bfloat16": 0xFF80,
 }
 
 
@@ -48,26 +42,8 @@ def bits_of(kind: str, logits: Any) -> np.ndarray:
     return logits.view(signed).numpy().view(unsigned)
 
 
-def random_bits(kind: str, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
-    unsigned = np.uint32 if kind.endswith("float32") else np.uint16
-    return random.integers(0, np.iinfo(unsigned).max, shape, dtype=unsigned, endpoint=True)
-
-
-def random_mask(shape: tuple[int, int], random: np.random.Generator) -> np.ndarray:
-    """Words that are at random empty, full or mixed, in runs, so that every code path is met."""
-    words = random.integers(-(2**31), 2**31, shape, dtype=np.int64).astype(np.int32)
-    kinds = np.repeat(random.integers(0, 3, shape), 5, axis=1)[:, : shape[1]]
-    return np.where(kinds == 0, 0, np.where(kinds == 1, -1, words)).astype(np.int32)
-
-
-def expect(kind: str, bits: np.ndarray, mask: np.ndarray, rows: list[int]) -> np.ndarray:
-    expected = bits.copy()
-    for row in rows:
-        for token in range(bits.shape[1]):
-            word, bit = divmod(token, 32)
-            if word >= mask.shape[1] or not (int(mask[row, word]) >> bit) & 1:
-                expected[row, token] = INFINITY_BITS[kind]
-    return expected
+def type_of(kind: str) -> str:
+    return kind.partition("-")[2]
 
 
 @pytest.mark.parametrize("kind", DTYPES)
@@ -90,10 +66,10 @@ def test_disallowed_logits_become_minus_infinity_and_others_keep_their_bits(
     data: st.DataObject,
 ) -> None:
     random = np.random.default_rng(seed)
-    bits = random_bits(kind, (batch, vocab), random)
+    bits = random_bits(type_of(kind), (batch, vocab), random)
     mask = random_mask((batch, max(0, -(-vocab // 32) + spare_words)), random)
     rows = data.draw(st.none() | st.lists(st.sampled_from(range(max(batch, 1))))) if batch else None
-    expected = expect(kind, bits, mask, list(range(batch)) if rows is None else rows)
+    expected = expect(type_of(kind), bits, mask, list(range(batch)) if rows is None else rows)
     logits = make_logits(kind, bits)
     given_mask: Any = mask if mask_framework == "numpy" else torch.from_numpy(mask)
     apply_token_bitmask_inplace(logits, given_mask, rows)
@@ -104,9 +80,9 @@ def test_disallowed_logits_become_minus_infinity_and_others_keep_their_bits(
 @pytest.mark.parametrize("kind", DTYPES)
 def test_one_dimension_is_one_row(kind: str) -> None:
     random = np.random.default_rng(3)
-    bits = random_bits(kind, (1, 1000), random)
+    bits = random_bits(type_of(kind), (1, 1000), random)
     mask = random_mask((1, 32), random)
-    expected = expect(kind, bits, mask, [0])
+    expected = expect(type_of(kind), bits, mask, [0])
     logits = make_logits(kind, bits)
     apply_token_bitmask_inplace(logits[0], mask[0])
 
@@ -116,10 +92,10 @@ def test_one_dimension_is_one_row(kind: str) -> None:
 @pytest.mark.parametrize("kind", DTYPES)
 def test_rows_of_a_wider_array_leave_the_rest_untouched(kind: str) -> None:
     random = np.random.default_rng(4)
-    bits = random_bits(kind, (6, 500), random)
+    bits = random_bits(type_of(kind), (6, 500), random)
     mask = random_mask((3, 9), random)
     expected = bits.copy()
-    expected[::2, 100:377] = expect(kind, bits[::2, 100:377], mask, [0, 1, 2])
+    expected[::2, 100:377] = expect(type_of(kind), bits[::2, 100:377], mask, [0, 1, 2])
     logits = make_logits(kind, bits)
     apply_token_bitmask_inplace(logits[::2, 100:377], mask)
 
@@ -194,7 +170,7 @@ REFUSALS = {
     "logits-kind": (
         [0.0],
         words(1, 1),
-        "the logits are `list`, expected a NumPy array or a torch tensor",
+        "the logits are `list`, expected an array of NumPy, torch, JAX or MLX",
     ),
     "mask-type": (
         zeros(1, 32),
@@ -251,11 +227,6 @@ REFUSALS = {
         words(1, 1),
         "the memory of the logits is not aligned, expected an address that 4 divides",
     ),
-    "device": (
-        torch.zeros(1, 32, device="meta"),
-        words(1, 1),
-        "the logits are on device `meta`, expected `cpu`",
-    ),
     "sparse": (
         torch.zeros(1, 32).to_sparse(),
         words(1, 1),
@@ -273,6 +244,11 @@ def test_arguments_that_do_not_fit_are_refused_with_what_was_expected(
 
     assert str(caught.value) == message
     assert caught.value.code == "bitmask-shape"
+
+
+def test_the_native_kernel_refuses_other_devices() -> None:
+    with pytest.raises(MatcherError, match=r"^the logits are on device `meta`, expected `cpu`$"):
+        apply_token_bitmask_inplace(torch.zeros(1, 32, device="meta"), words(1, 1), kernel="native")
 
 
 @pytest.mark.parametrize(

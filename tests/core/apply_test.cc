@@ -2,6 +2,7 @@
 
 #include "apply.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -88,9 +89,55 @@ void TestAgainstReference(LogitType type, ApplyKernel kernel, Pattern pattern, S
   }
   const LogitRows logit_rows{logits.data(), type, 3, shape.width, static_cast<ptrdiff_t>(stride)};
   const MaskRows mask_rows{masks.data(), 3, shape.word_count, static_cast<ptrdiff_t>(mask_stride)};
-  CHECK(!CheckApply(logit_rows, mask_rows, rows).has_value());
-  ApplyTokenBitmask(logit_rows, mask_rows, rows, kernel);
+  const ApplyOptions options{.rows = rows, .kernel = kernel};
+  CHECK(!CheckApply(logit_rows, mask_rows, options).has_value());
+  ApplyTokenBitmask(logit_rows, mask_rows, options);
   CHECK(logits == expected);
+}
+
+// Enough rows that threads are started, every other one named, some twice.
+void TestThreadsWriteWhatOneThreadWrites() {
+  constexpr size_t kRows = 40;
+  constexpr size_t kWidth = 100'000;
+  constexpr size_t kWords = kWidth / 32;
+  std::mt19937 random(7);
+  std::vector<int32_t> masks(kRows * kWords);
+  for (auto& word : masks) {
+    word = MaskWord(Pattern::kRagged, random);
+  }
+  std::vector<uint16_t> alone(kRows * kWidth, 1);
+  std::vector<uint16_t> together = alone;
+  std::vector<int64_t> rows;
+  for (size_t row = 0; row < kRows; row += 2) {
+    rows.insert(rows.end(), {static_cast<int64_t>(row), 4});
+  }
+  const MaskRows mask_rows{masks.data(), kRows, kWords, kWords};
+  ApplyTokenBitmask(LogitRows{alone.data(), LogitType::kFloat16, kRows, kWidth, kWidth}, mask_rows,
+                    ApplyOptions{.rows = rows});
+  ApplyTokenBitmask(LogitRows{together.data(), LogitType::kFloat16, kRows, kWidth, kWidth},
+                    mask_rows, ApplyOptions{.rows = rows, .max_threads = 5});
+  CHECK(alone == together);
+  CHECK(std::count(alone.begin() + kWidth, alone.begin() + 2 * kWidth, 1) == kWidth);
+}
+
+void TestTokenMap() {
+  const std::vector<int32_t> mask{0b1010, 1};
+  const std::vector<int64_t> wide{1, 0, 63, 32, 64, -1, 3, int64_t{1} << 40};
+  const std::vector<int32_t> narrow{1, 0, 63, 32, 64, -1, 3, 1 << 30};
+  const MaskRows masks{mask.data(), 1, 2, 2};
+  for (const TokenMap map : {TokenMap{wide.data(), 8, true}, TokenMap{narrow.data(), 8, false}}) {
+    std::vector<uint32_t> logits(8, 5);
+    const LogitRows rows{logits.data(), LogitType::kFloat32, 1, 8, 8};
+    const ApplyOptions options{.token_map = map};
+    CHECK(!CheckApply(rows, masks, options).has_value());
+    ApplyTokenBitmask(rows, masks, options);
+    for (size_t i = 0; i < 8; ++i) {
+      CHECK(logits[i] == (i == 0 || i == 3 || i == 6 ? 5U : 0xFF800000U));
+    }
+  }
+  const LogitRows wider{nullptr, LogitType::kFloat32, 1, 9, 9};
+  CHECK(CheckApply(wider, masks, {.token_map = TokenMap{wide.data(), 8, true}})->given ==
+        "the token map has 8 tokens");
 }
 
 void TestAllKernels() {
@@ -117,7 +164,7 @@ void TestNegativeAndZeroStrides() {
   std::vector<unsigned char> logits(2 * 32 * sizeof(uint32_t));
   const int32_t mask = 1;
   const LogitRows backwards{logits.data() + 32 * sizeof(uint32_t), LogitType::kFloat32, 2, 32, -32};
-  ApplyTokenBitmask(backwards, MaskRows{&mask, 2, 1, 0}, std::nullopt);
+  ApplyTokenBitmask(backwards, MaskRows{&mask, 2, 1, 0}, {});
   for (size_t i = 0; i < 64; ++i) {
     uint32_t bits = 0;
     std::memcpy(&bits, &logits[i * sizeof(uint32_t)], sizeof(bits));
@@ -128,17 +175,19 @@ void TestNegativeAndZeroStrides() {
 void TestMismatches() {
   const LogitRows logits{nullptr, LogitType::kFloat32, 3, 64, 64};
   const MaskRows masks{nullptr, 2, 2, 2};
-  CHECK(CheckApply(logits, masks, std::nullopt)->given == "the bitmask has 2 rows");
-  CHECK(CheckApply(logits, masks, std::nullopt)->expected == "3, one for each row of the logits");
+  CHECK(CheckApply(logits, masks, {})->given == "the bitmask has 2 rows");
+  CHECK(CheckApply(logits, masks, {})->expected == "3, one for each row of the logits");
   for (const int64_t row : {-1, 3}) {
     const std::vector<int64_t> rows{0, row};
-    CHECK(CheckApply(logits, masks, rows)->expected == "0 <= index < 3, the rows of the logits");
+    CHECK(CheckApply(logits, masks, {.rows = rows})->expected ==
+          "0 <= index < 3, the rows of the logits");
   }
   const std::vector<int64_t> rows{2};
-  CHECK(CheckApply(logits, masks, rows)->given == "row index 2 is out of range");
-  CHECK(CheckApply(logits, masks, rows)->expected == "0 <= index < 2, the rows of the bitmask");
+  CHECK(CheckApply(logits, masks, {.rows = rows})->given == "row index 2 is out of range");
+  CHECK(CheckApply(logits, masks, {.rows = rows})->expected ==
+        "0 <= index < 2, the rows of the bitmask");
   const LogitRows overlapping{nullptr, LogitType::kFloat32, 2, 64, 63};
-  CHECK(CheckApply(overlapping, masks, std::nullopt).has_value());
+  CHECK(CheckApply(overlapping, masks, {}).has_value());
 }
 
 }  // namespace
@@ -146,6 +195,8 @@ void TestMismatches() {
 
 int main() {
   structag::TestAllKernels();
+  structag::TestThreadsWriteWhatOneThreadWrites();
+  structag::TestTokenMap();
   structag::TestNegativeAndZeroStrides();
   structag::TestMismatches();
   std::puts("apply_test: ok");
