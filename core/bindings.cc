@@ -161,8 +161,7 @@ void BindEngine(nb::module_& m) {
       .def("is_spellable",
            [](Engine& e) {
              const nb::gil_scoped_release release;
-             const Engine::Call call(e);
-             return e.IsViable(e.start());
+             return Engine::Call(e).IsViable(e.start());
            })
       .def("stats", [](const Engine& e) {
         const Engine::Stats s = e.stats();
@@ -185,7 +184,14 @@ void BindMatcher(nb::module_& m) {
   nb::class_<Matcher>(m, "Matcher")
       .def(nb::init<std::shared_ptr<Engine>, std::vector<TokenId>>(), nb::arg("engine"),
            nb::arg("stop_token_ids"))
-      .def("accept_token", &Matcher::AcceptToken, nb::arg("id"), Release())
+      .def(
+          "accept_token",
+          [](Matcher& self, TokenId id) {
+            if (const std::optional<bool> known = self.AcceptKnownToken(id)) return *known;
+            const nb::gil_scoped_release release;
+            return self.AcceptToken(id);
+          },
+          nb::arg("id"))
       .def("accept_bytes",
            [](Matcher& self, const nb::bytes& data) {
              const std::span<const std::uint8_t> bytes = Span(data);

@@ -98,23 +98,67 @@ bool Engine::HasToken(StateId state) {
 // Whether some tokens lead out of every budget's region before the budget is used up.  Only inside
 // of a character that is a question, so this calls itself three times at the most.
 bool Engine::LeavesBudgets(StateId state) {
-  if (state == StatePool::kDead) return false;
-  if (states_.LeavesRegions(state)) return true;
-  const std::uint64_t key = std::uint64_t{Raw(states_.ClipForMask(state))} << 1;
-  if (const std::uint32_t* known = viable_.Get(key)) return *known != 0;
-  const bool leaves = HasToken(state);
-  viable_.Set(key, leaves ? 1 : 0);
-  return leaves;
+  if (state == StatePool::kDead || !states_.HasBudget(state)) return state != StatePool::kDead;
+  return FindOut(state, StatePool::Claim::kLeavesBudgets,
+                 [&] { return states_.LeavesRegions(state) || HasToken(state); });
 }
 
 bool Engine::IsViable(StateId state) {
   if (state == StatePool::kDead || !LeavesBudgets(state)) return false;
   if (!looks_ahead_ || states_.IsComplete(state)) return true;
-  const std::uint64_t key = std::uint64_t{Raw(states_.ClipForMask(state))} << 1 | 1;
-  if (const std::uint32_t* known = viable_.Get(key)) return *known != 0;
-  const bool viable = HasToken(state);
-  viable_.Set(key, viable ? 1 : 0);
-  return viable;
+  return FindOut(state, StatePool::Claim::kViable, [&] { return HasToken(state); });
+}
+
+template <class Find>
+bool Engine::FindOut(StateId state, StatePool::Claim claim, Find find) {
+  if (const std::optional<bool> known = states_.Known(state, claim)) return *known;
+  const StateId clipped = states_.ClipForMask(state);
+  const std::optional<bool> known = states_.Known(clipped, claim);
+  const bool holds = known ? *known : find();
+  states_.Learn(clipped, claim, holds);
+  states_.Learn(state, claim, holds);
+  return holds;
+}
+
+StateId Engine::KnownViable(StateId state) const noexcept {
+  if (state == StatePool::kDead || state == StatePool::kUnknownState) return state;
+  const auto test = [&](StatePool::Claim claim) {
+    const std::optional<bool> known = states_.Known(state, claim);
+    return !known ? StatePool::kUnknownState : *known ? state : StatePool::kDead;
+  };
+  StateId result = state;
+  if (states_.HasBudget(state)) result = test(StatePool::Claim::kLeavesBudgets);
+  if (result != state || !looks_ahead_ || states_.IsComplete(state)) return result;
+  return test(StatePool::Claim::kViable);
+}
+
+StateId Engine::KnownTokenId(StateId state, TokenId id) const noexcept {
+  const StateId from = states_.KnownTick(state);
+  if (from == StatePool::kUnknownState) return from;
+  return KnownViable(states_.KnownStepToken(from, id));
+}
+
+StateId Engine::KnownToken(StateId state, TokenId id) const noexcept {
+  const StateId from = states_.KnownTick(state);
+  if (from == StatePool::kUnknownState) return from;
+  StateId next = StatePool::kDead;
+  if (vocabulary_->ReadsAsBytes(id)) {
+    next = from;
+    for (std::uint8_t byte : vocabulary_->Bytes(id)) {
+      next = states_.KnownStep(next, byte);
+      if (next == StatePool::kUnknownState) return next;
+      if (next == StatePool::kDead) break;
+    }
+  }
+  if (vocabulary_->ReadsAsId(id) && states_.ReadsTokens(from)) {
+    const StateId other = states_.KnownStepToken(from, id);
+    if (next == StatePool::kDead) {
+      next = other;
+    } else if (other != next && other != StatePool::kDead) {
+      return StatePool::kUnknownState;
+    }
+  }
+  return KnownViable(next);
 }
 
 StateId Engine::AcceptTokenId(StateId state, TokenId id) {
@@ -228,27 +272,32 @@ void Engine::AddUnit(const std::shared_ptr<const Summary>& summary, const Term& 
 }
 
 const Mask& Engine::MaskOf(StateId state) {
-  const std::uint32_t key = Raw(states_.ClipForMask(state));
-  if (const auto found = masks_.find(key); found != masks_.end()) return found->second;
-  states_.CheckMemory();
-  Mask mask = MakeMask(StateId{key});
-  mask_bytes_ += mask.Bytes();
-  while (!mask_order_.empty() && mask_bytes_ > meter_.limits().max_memory_bytes / 4) {
-    const auto oldest = masks_.find(mask_order_.front());
-    mask_bytes_ -= oldest->second.Bytes();
-    masks_.erase(oldest);
-    mask_order_.pop_front();
+  if (const Mask* known = KnownMask(state)) return *known;
+  const StateId key = states_.ClipForMask(state);
+  std::uint32_t mask = states_.MaskAt(key);
+  if (mask == StatePool::kNoMask) {
+    CheckMemory();
+    mask = static_cast<std::uint32_t>(masks_.size());
+    mask_bytes_ += masks_.Push(MakeMask(key)).Bytes();
+    states_.SetMask(key, mask);
   }
-  mask_order_.push_back(key);
-  return masks_.emplace(key, std::move(mask)).first->second;
+  states_.SetMask(state, mask);
+  return masks_[mask];
+}
+
+void Engine::CheckMemory() const {
+  const std::uint64_t most = meter_.limits().max_memory_bytes;
+  if (MemoryBytes() > most) throw LimitReached(Limit::kMemory, most);
+}
+
+std::size_t Engine::MemoryBytes() const noexcept {
+  return exprs_.MemoryBytes() + deriver_.MemoryBytes() + liveness_.MemoryBytes() +
+         first_bytes_.MemoryBytes() + states_.MemoryBytes() + mask_bytes_ + units_.MemoryBytes();
 }
 
 Engine::Stats Engine::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {exprs_.size(), states_.size(), masks_.size(), units_.found(),
-          exprs_.MemoryBytes() + deriver_.MemoryBytes() + liveness_.MemoryBytes() +
-              first_bytes_.MemoryBytes() + states_.MemoryBytes() + viable_.Bytes() + mask_bytes_ +
-              units_.MemoryBytes()};
+  return {exprs_.size(), states_.size(), masks_.size(), units_.found(), MemoryBytes()};
 }
 
 }  // namespace structag

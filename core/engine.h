@@ -1,21 +1,21 @@
-// One compiled grammar: the pools it grows, and what matchers ask of them.  Any number of matchers
-// on any threads; every public call takes the grammar's mutex.
+// One compiled grammar: the pools it grows, and what matchers ask of them.
+//
+// Any number of matchers on any threads: what was found out once is read without a lock.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis.h"
 #include "first_bytes.h"
 #include "mask.h"
 #include "program.h"
+#include "stable_vector.h"
 #include "states.h"
 #include "units.h"
 #include "vocabulary.h"
@@ -34,31 +34,58 @@ class Engine {
   bool looks_ahead() const noexcept { return looks_ahead_; }
   const ByteSet& needed_bytes() const noexcept { return needed_; }
 
-  // Holds the mutex for one call; all other members are for the holder.
-  class Call {
-   public:
-    explicit Call(Engine& engine) : lock_(engine.mutex_) { engine.meter_.StartCall(); }
-
-   private:
-    std::lock_guard<std::mutex> lock_;
-  };
-
   bool IsComplete(StateId state) const noexcept { return states_.IsComplete(state); }
   bool ReadsTokens(StateId state) const noexcept { return states_.ReadsTokens(state); }
-  StateId StepByte(StateId state, std::uint8_t byte) { return states_.Step(state, byte); }
-  StateId StepBytes(StateId state, std::span<const std::uint8_t> bytes) {
-    return states_.StepBytes(state, bytes);
-  }
-  // After a token that is no stop token; kDead if it is refused.
-  StateId AcceptToken(StateId state, TokenId id);
-  // After a token read as its id only.
-  StateId AcceptTokenId(StateId state, TokenId id);
-  // The tokens that AcceptToken takes at `state`.  Valid until the next call.
-  const Mask& MaskOf(StateId state);
-  // Every byte that StepByte takes, and perhaps some that it does not.
-  const ByteSet& NextBytes(StateId state) { return states_.NextBytes(state); }
-  // Whether an output can go on (or end) from `state`, token by token.
-  bool IsViable(StateId state);
+
+  // One call of a matcher.  Reads without a lock what was found out before; from the first thing
+  // that was not, until its end, it holds the engine's mutex and finds out.
+  class Call {
+   public:
+    enum class Wait : std::uint8_t { kAsNeeded, kNever };
+    // With kNever it answers StatePool::kUnknownState instead of taking the mutex.
+    explicit Call(Engine& engine, Wait wait = Wait::kAsNeeded) : engine_(engine), wait_(wait) {}
+
+    StateId Step(StateId state, std::uint8_t byte) {
+      const StateId known = engine_.states_.KnownStep(state, byte);
+      return IsAnswer(known) ? known : Locked().states_.Step(state, byte);
+    }
+    // After a token that is no stop token; kDead if it is refused.
+    StateId AcceptToken(StateId state, TokenId id) {
+      const StateId known = engine_.KnownToken(state, id);
+      return IsAnswer(known) ? known : Locked().AcceptToken(state, id);
+    }
+    // After a token read as its id only.
+    StateId AcceptTokenId(StateId state, TokenId id) {
+      const StateId known = engine_.KnownTokenId(state, id);
+      return IsAnswer(known) ? known : Locked().AcceptTokenId(state, id);
+    }
+    // The tokens that AcceptToken takes at `state`.  Not with kNever.
+    const Mask& MaskOf(StateId state) {
+      const Mask* known = engine_.KnownMask(state);
+      return known ? *known : Locked().MaskOf(state);
+    }
+    // Of the same.  Not with kNever.
+    const Digest& RowDigest(StateId state) { return Locked().MaskOf(state).RowDigest(); }
+    // Every byte that Step takes, and perhaps some that it does not.  Not with kNever.
+    const ByteSet& NextBytes(StateId state) { return Locked().states_.NextBytes(state); }
+    // Whether an output can go on (or end) from `state`, token by token.  Not with kNever.
+    bool IsViable(StateId state) { return Locked().IsViable(state); }
+
+   private:
+    bool IsAnswer(StateId state) const noexcept {
+      return state != StatePool::kUnknownState || wait_ == Wait::kNever;
+    }
+    Engine& Locked() {
+      if (!lock_.owns_lock()) {
+        lock_ = std::unique_lock(engine_.mutex_);
+        engine_.meter_.StartCall();
+      }
+      return engine_;
+    }
+    Engine& engine_;
+    const Wait wait_;
+    std::unique_lock<std::mutex> lock_;
+  };
 
   struct Stats {
     std::size_t expressions, states, masks, summaries, memory_bytes;
@@ -66,6 +93,22 @@ class Engine {
   Stats stats() const;
 
  private:
+  // What the members below would return, if it is known: otherwise StatePool::kUnknownState or
+  // nullptr.  Need no lock.
+  StateId KnownToken(StateId state, TokenId id) const noexcept;
+  StateId KnownTokenId(StateId state, TokenId id) const noexcept;
+  const Mask* KnownMask(StateId state) const noexcept {
+    const std::uint32_t mask = states_.MaskAt(state);
+    return mask == StatePool::kNoMask ? nullptr : &masks_[mask];
+  }
+
+  // All of these are for the holder of the mutex.
+  StateId AcceptToken(StateId state, TokenId id);
+  StateId AcceptTokenId(StateId state, TokenId id);
+  const Mask& MaskOf(StateId state);
+  bool IsViable(StateId state);
+  std::size_t MemoryBytes() const noexcept;
+  void CheckMemory() const;
   enum class Next { kOn, kSkip, kStop };
   // Walks what lies below a node of a trie, beginning in the state after it, and calls
   // visit(node, state after it) -> Next where the state takes the node's byte; true if stopped.
@@ -73,7 +116,12 @@ class Engine {
   bool Walk(const Trie& trie, std::uint32_t node, StateId state, Visit visit);
   void OpenFrame(const Trie& trie, std::uint32_t node, StateId state);
   bool LeavesBudgets(StateId state);
+  // `state` if an output can go on from it, kDead if not, kUnknownState if that is not known.
+  StateId KnownViable(StateId state) const noexcept;
   bool HasToken(StateId state);
+  // Whether the claim holds: find() says so if it is not known of the state or its clipped form.
+  template <class Find>
+  bool FindOut(StateId state, StatePool::Claim claim, Find find);
   void FindNeededBytes();
   Mask MakeMask(StateId state);
   // Adds the tokens of a node and of what lies below it, if `state` is the one after the node.
@@ -95,15 +143,13 @@ class Engine {
   StateId start_ = StatePool::kDead;
   ByteSet needed_;
   bool looks_ahead_ = false;
-  Memo viable_;
   struct Frame {
     std::uint32_t at, end;  // children of a trie node still to visit
     StateId state;          // after that node
     const ByteSet* next;    // the bytes it may take
   };
   std::vector<Frame> frames_;  // of the walks in progress, one within another
-  std::unordered_map<std::uint32_t, Mask> masks_;
-  std::deque<std::uint32_t> mask_order_;  // oldest first
+  StableVector<Mask, 4> masks_;
   std::size_t mask_bytes_ = 0;
   mutable std::mutex mutex_;
 };

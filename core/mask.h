@@ -16,6 +16,7 @@ namespace structag {
 
 class Mask {
  public:
+  Mask() = default;
   explicit Mask(std::size_t words) : words_(words) { tokens_.reserve(128); }
 
   using Bits = std::shared_ptr<const std::uint32_t>;  // the first word of a bitset
@@ -37,7 +38,7 @@ class Mask {
   std::size_t Bytes() const noexcept;
 
  private:
-  std::size_t words_;
+  std::size_t words_ = 0;
   std::vector<Bits> wholes_;
   std::vector<std::uint32_t> lost_;  // members of the first whole that do not count
   std::vector<TokenId> tokens_;

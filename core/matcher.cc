@@ -14,64 +14,77 @@ bool Matcher::IsStop(TokenId id) const noexcept {
   return std::binary_search(stop_tokens_.begin(), stop_tokens_.end(), id);
 }
 
-Matcher::Entry Matcher::After(Entry entry, TokenId id) {
+Matcher::Entry Matcher::After(Engine::Call& call, Entry entry, TokenId id) const {
   constexpr Entry kRefused{StatePool::kDead, false};
   if (!engine_->vocabulary().IsToken(id)) return kRefused;
   if (!IsStop(id)) {
     if (entry.terminated) return kRefused;
-    return {engine_->AcceptToken(entry.state, id), false};
+    return {call.AcceptToken(entry.state, id), false};
   }
   if (entry.terminated) return entry;
   if (engine_->ReadsTokens(entry.state)) {
-    const StateId next = engine_->AcceptTokenId(entry.state, id);
+    const StateId next = call.AcceptTokenId(entry.state, id);
+    if (next == StatePool::kUnknownState) return {next, false};
     if (next != StatePool::kDead) return {next, engine_->IsComplete(next)};
   }
   return engine_->IsComplete(entry.state) ? Entry{entry.state, true} : kRefused;
 }
 
-bool Matcher::AcceptToken(TokenId id) {
-  const Engine::Call call(*engine_);
-  const Entry next = After(history_.back(), id);
-  if (next.state == StatePool::kDead) return false;
-  history_.push_back(next);
+bool Matcher::Push(Entry entry) {
+  if (entry.state == StatePool::kDead) return false;
+  history_.push_back(entry);
   return true;
+}
+
+bool Matcher::AcceptToken(TokenId id) {
+  Engine::Call call(*engine_);
+  return Push(After(call, history_.back(), id));
+}
+
+std::optional<bool> Matcher::AcceptKnownToken(TokenId id) {
+  Engine::Call call(*engine_, Engine::Call::Wait::kNever);
+  const Entry next = After(call, history_.back(), id);
+  if (next.state == StatePool::kUnknownState) return std::nullopt;
+  return Push(next);
 }
 
 bool Matcher::AcceptBytes(std::span<const std::uint8_t> bytes) {
   if (bytes.empty()) return true;
   if (history_.back().terminated) return false;
-  const Engine::Call call(*engine_);
-  const StateId next = engine_->StepBytes(history_.back().state, bytes);
-  if (next == StatePool::kDead) return false;
-  history_.push_back({next, false});
-  return true;
+  Engine::Call call(*engine_);
+  StateId state = history_.back().state;
+  for (std::uint8_t byte : bytes) {
+    state = call.Step(state, byte);
+    if (state == StatePool::kDead) return false;
+  }
+  return Push({state, false});
 }
 
 std::size_t Matcher::ValidateTokens(std::span<const TokenId> ids) {
-  const Engine::Call call(*engine_);
+  Engine::Call call(*engine_);
   Entry entry = history_.back();
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    entry = After(entry, ids[i]);
+    entry = After(call, entry, ids[i]);
     if (entry.state == StatePool::kDead) return i;
   }
   return ids.size();
 }
 
 bool Matcher::FillMask(std::span<std::uint32_t> row) {
-  const Engine::Call call(*engine_);
+  Engine::Call call(*engine_);
   const Entry entry = history_.back();
   const std::size_t words = engine_->vocabulary().MaskWords();
   if (entry.terminated) {
     std::ranges::fill(row, 0u);
   } else {
-    engine_->MaskOf(entry.state).Write(row.data());
+    call.MaskOf(entry.state).Write(row.data());
     std::fill(row.begin() + static_cast<std::ptrdiff_t>(words), row.end(), 0u);
   }
   for (TokenId id : stop_tokens_) {
     if (!engine_->vocabulary().IsToken(id)) continue;
     std::uint32_t& word = row[static_cast<std::size_t>(id) / 32];
     const std::uint32_t bit = 1u << (id % 32);
-    const bool allowed = After(entry, id).state != StatePool::kDead;
+    const bool allowed = After(call, entry, id).state != StatePool::kDead;
     word = allowed ? word | bit : word & ~bit;
   }
   const std::size_t size = engine_->vocabulary().size();
@@ -83,11 +96,11 @@ bool Matcher::FillMask(std::span<std::uint32_t> row) {
 }
 
 std::int64_t Matcher::MaskId() {
-  const Engine::Call call(*engine_);
+  Engine::Call call(*engine_);
   const Entry entry = history_.back();
-  Digest row = entry.terminated ? Digest{} : engine_->MaskOf(entry.state).RowDigest();
+  Digest row = entry.terminated ? Digest{} : call.RowDigest(entry.state);
   for (TokenId id : stop_tokens_) {
-    const std::uint32_t allowed = After(entry, id).state != StatePool::kDead;
+    const std::uint32_t allowed = After(call, entry, id).state != StatePool::kDead;
     const std::uint32_t stop[]{static_cast<std::uint32_t>(id), allowed};
     row = row.Then(stop);
   }
@@ -102,18 +115,17 @@ bool Matcher::Rollback(std::size_t count) {
 
 void Matcher::Reset() noexcept { history_.resize(1); }
 
-bool Matcher::IsComplete() {
-  const Engine::Call call(*engine_);
+bool Matcher::IsComplete() const noexcept {
   return !IsTerminated() && engine_->IsComplete(history_.back().state);
 }
 
 ByteSet Matcher::AllowedBytes() {
   ByteSet allowed;
   if (IsTerminated()) return allowed;
-  const Engine::Call call(*engine_);
+  Engine::Call call(*engine_);
   const StateId state = history_.back().state;
-  engine_->NextBytes(state).ForEach([&](std::uint8_t byte) {
-    if (engine_->StepByte(state, byte) != StatePool::kDead) allowed.Add(byte);
+  call.NextBytes(state).ForEach([&](std::uint8_t byte) {
+    if (call.Step(state, byte) != StatePool::kDead) allowed.Add(byte);
   });
   return allowed;
 }
@@ -122,7 +134,7 @@ std::string Matcher::FindJumpForward() {
   constexpr std::size_t kLongest = 1 << 16;
   std::string text;
   if (IsTerminated()) return text;
-  const Engine::Call call(*engine_);
+  Engine::Call call(*engine_);
   StateId state = history_.back().state;
   std::size_t boundary = 0;
   Utf8State utf8 = kUtf8Start;
@@ -130,9 +142,9 @@ std::string Matcher::FindJumpForward() {
     StateId next = StatePool::kDead;
     std::uint8_t forced = 0;
     bool is_forced = true;
-    engine_->NextBytes(state).ForEach([&](std::uint8_t byte) {
+    call.NextBytes(state).ForEach([&](std::uint8_t byte) {
       if (!is_forced) return;
-      const StateId after = engine_->StepByte(state, byte);
+      const StateId after = call.Step(state, byte);
       if (after == StatePool::kDead) return;
       is_forced = next == StatePool::kDead;
       next = after;

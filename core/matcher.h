@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ class Matcher {
 
   // Takes the token and returns true, or changes nothing and returns false.
   bool AcceptToken(TokenId id);
+  // The same, if nothing has to be found out for it and no lock to be taken; nothing otherwise.
+  std::optional<bool> AcceptKnownToken(TokenId id);
   // Takes all of the bytes or none.  One entry of the history, if any byte was given.
   bool AcceptBytes(std::span<const std::uint8_t> bytes);
   // How many of the tokens would be accepted one after the other.
@@ -30,7 +33,7 @@ class Matcher {
   // Undoes the last `count` accepted entries; false, and nothing changes, if there are fewer.
   bool Rollback(std::size_t count);
   void Reset() noexcept;
-  bool IsComplete();
+  bool IsComplete() const noexcept;
   bool IsTerminated() const noexcept { return history_.back().terminated; }
   std::size_t HistorySize() const noexcept { return history_.size() - 1; }
   // The text that must come next, cut at a character boundary.
@@ -48,7 +51,8 @@ class Matcher {
   };
   bool IsStop(TokenId id) const noexcept;
   // The entry after `id`; state kDead if it is refused.
-  Entry After(Entry entry, TokenId id);
+  Entry After(Engine::Call& call, Entry entry, TokenId id) const;
+  bool Push(Entry entry);
 
   std::shared_ptr<Engine> engine_;
   std::vector<TokenId> stop_tokens_;  // sorted

@@ -237,11 +237,7 @@ const ByteSet& StatePool::NextBytes(StateId state) {
 }
 
 StateId StatePool::Step(StateId state, std::uint8_t byte) {
-  State& from = states_[Raw(state)];
-  if (const std::uint32_t row = from.rows[byte >> 4]) {
-    const std::uint32_t target = blocks_[row - 1].targets[byte & 15];
-    if (target != kUnknown) return StateId{target};
-  }
+  if (const StateId known = KnownStep(state, byte); known != kUnknownState) return known;
   if (state == kDead || !NextBytes(state).Has(byte)) return kDead;
   meter_.Charge(1);
   if (states_.size() % 256 == 0) CheckMemory();
@@ -254,13 +250,12 @@ StateId StatePool::Step(StateId state, std::uint8_t byte) {
     if (rest != ExprPool::kEmpty) Add(rest, term.next);
   }
   const StateId target = Close();
-  if (from.rows[byte >> 4] == 0) {
-    EdgeBlock block;
-    block.targets.fill(kUnknown);
-    blocks_.Push(block);
-    from.rows[byte >> 4] = static_cast<std::uint32_t>(blocks_.size());
+  Published<std::uint32_t>& row = states_[Raw(state)].rows[byte >> 4];
+  if (row.Load() == 0) {
+    blocks_.Push({});
+    row = static_cast<std::uint32_t>(blocks_.size());
   }
-  blocks_[from.rows[byte >> 4] - 1].targets[byte & 15] = Raw(target);
+  blocks_[row.Load() - 1].targets[byte & 15] = Raw(target);
   return target;
 }
 
@@ -287,20 +282,31 @@ const std::vector<std::uint32_t>& StatePool::TokenBits(std::uint32_t token_set) 
 }
 
 StateId StatePool::StepToken(StateId state, TokenId id) {
-  if (!ReadsTokens(state)) return kDead;
-  Open();
-  const std::size_t word = static_cast<std::size_t>(id) / 32;
-  for (std::size_t i = 0; i < TermCount(state); ++i) {
-    const Term term = TermAt(state, i);
-    const Expr& e = exprs_[term.head];
-    if (e.kind == Kind::kTokens && (TokenBits(e.a)[word] >> (id % 32) & 1)) Pop(term.next);
+  StateId next = kDead;
+  for (const TokenEdge& edge : TokenEdges(state)) {
+    if (edge.Has(id)) next = Unite(next, edge.next);
   }
-  return Close();
+  return next;
 }
 
-std::vector<StatePool::TokenEdge> StatePool::TokenEdges(StateId state) {
+StateId StatePool::KnownStepToken(StateId state, TokenId id) const noexcept {
+  if (!ReadsTokens(state)) return kDead;
+  const std::uint32_t known = states_[Raw(state)].token_edges.Load();
+  if (known == kUnknown) return kUnknownState;
+  StateId next = kDead;
+  for (const TokenEdge& edge : token_edges_[known]) {
+    if (!edge.Has(id) || edge.next == next || edge.next == kDead) continue;
+    if (next != kDead) return kUnknownState;
+    next = edge.next;
+  }
+  return next;
+}
+
+std::span<const StatePool::TokenEdge> StatePool::TokenEdges(StateId state) {
+  if (!ReadsTokens(state)) return {};
+  Published<std::uint32_t>& known = states_[Raw(state)].token_edges;
+  if (known.Load() != kUnknown) return token_edges_[known.Load()];
   std::vector<TokenEdge> edges;
-  if (!ReadsTokens(state)) return edges;
   for (std::size_t i = 0; i < TermCount(state); ++i) {
     const Term term = TermAt(state, i);
     const Expr& e = exprs_[term.head];
@@ -309,12 +315,16 @@ std::vector<StatePool::TokenEdge> StatePool::TokenEdges(StateId state) {
     Pop(term.next);
     edges.push_back({&TokenBits(e.a), Close()});
   }
-  return edges;
+  token_edges_.Push(std::move(edges));
+  known = static_cast<std::uint32_t>(token_edges_.size() - 1);
+  return token_edges_[known.Load()];
 }
 
 StateId StatePool::Unite(StateId a, StateId b) {
   if (a == b || b == kDead) return a;
   if (a == kDead) return b;
+  const std::uint64_t key = std::uint64_t{Raw(a)} << 32 | Raw(b);
+  if (const std::uint32_t* known = united_.Get(key)) return StateId{*known};
   std::vector<std::uint32_t> terms;
   std::size_t i = 0;
   std::size_t j = 0;
@@ -337,7 +347,9 @@ StateId StatePool::Unite(StateId a, StateId b) {
     terms.push_back(Raw(term.head));
     terms.push_back(Raw(term.next));
   }
-  return Intern(terms, IsComplete(a) || IsComplete(b));
+  const StateId both = Intern(terms, IsComplete(a) || IsComplete(b));
+  united_.Set(key, Raw(both));
+  return both;
 }
 
 StateId StatePool::Enter(ExprId id, ContinuationId next) {
@@ -362,7 +374,7 @@ StateId StatePool::Of(std::span<const Term> terms) {
 StateId StatePool::Tick(StateId state) {
   if (!HasBudget(state)) return state;
   State& from = states_[Raw(state)];
-  if (from.ticked != kUnknown) return StateId{from.ticked};
+  if (from.ticked.Load() != kUnknown) return StateId{from.ticked.Load()};
   std::vector<std::uint32_t> terms;
   for (std::size_t i = 0; i < TermCount(state); ++i) {
     const Term term = TermAt(state, i);
@@ -372,7 +384,7 @@ StateId StatePool::Tick(StateId state) {
     terms.push_back(Raw(next));
   }
   from.ticked = Raw(Intern(terms, from.complete));
-  return StateId{from.ticked};
+  return StateId{from.ticked.Load()};
 }
 
 StateId StatePool::ClipForMask(StateId state) {
@@ -399,7 +411,8 @@ bool StatePool::LeavesRegions(StateId state) const {
 
 std::size_t StatePool::MemoryBytes() const noexcept {
   return lists_.Bytes() + next_bytes_.Bytes() + states_.Bytes() + blocks_.Bytes() + index_.Bytes() +
-         advanced_.Bytes() + entered_.Bytes() + continuations_.MemoryBytes();
+         advanced_.Bytes() + entered_.Bytes() + united_.Bytes() + token_edges_.Bytes() +
+         continuations_.MemoryBytes();
 }
 
 }  // namespace structag

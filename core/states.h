@@ -2,10 +2,14 @@
 // continuation after it; a state also says whether the grammar is complete.  A byte step is the
 // union of the terms' derivatives, closed over what consumes nothing.  Steps are memoised per
 // (state, byte); a dead step never makes a state.
+//
+// One thread at a time makes states; any thread may call the const members, for states that were
+// published to it, without a lock.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +21,7 @@
 #include "first_bytes.h"
 #include "liveness.h"
 #include "meter.h"
+#include "published.h"
 #include "vocabulary.h"
 
 namespace structag {
@@ -29,6 +34,7 @@ struct Term {
 class StatePool {
  public:
   static constexpr StateId kDead{0};
+  static constexpr StateId kUnknownState{0xFFFFFFFF};  // it has not been found out yet
 
   StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
             const Vocabulary& vocabulary, Meter& meter);
@@ -36,6 +42,11 @@ class StatePool {
   // The state before any input; kDead if the language is empty.
   StateId Start(ExprId root);
   StateId Step(StateId state, std::uint8_t byte);
+  // The same if it is known, or kUnknownState.
+  StateId KnownStep(StateId state, std::uint8_t byte) const noexcept {
+    const std::uint32_t row = states_[Raw(state)].rows[byte >> 4].Load();
+    return row == 0 ? kUnknownState : StateId{blocks_[row - 1].targets[byte & 15].Load()};
+  }
   // Every byte that Step takes, and perhaps some that it does not.
   const ByteSet& NextBytes(StateId state);
   StateId StepBytes(StateId state, std::span<const std::uint8_t> bytes);
@@ -48,6 +59,9 @@ class StatePool {
   StateId Of(std::span<const Term> terms);
   // The state in which the next token begins: terms whose budget is used up are gone.
   StateId Tick(StateId state);
+  StateId KnownTick(StateId state) const noexcept {
+    return HasBudget(state) ? StateId{states_[Raw(state)].ticked.Load()} : state;
+  }
   // An equal state as far as one token's mask goes: budgets cut to what one token can tell apart.
   StateId ClipForMask(StateId state);
   // Whether something outside of every budget's region may follow.
@@ -65,8 +79,29 @@ class StatePool {
   struct TokenEdge {
     const std::vector<std::uint32_t>* ids;  // bitset over the vocabulary
     StateId next;
+    bool Has(TokenId id) const noexcept {
+      return ((*ids)[static_cast<std::size_t>(id) / 32] >> (id % 32) & 1) != 0;
+    }
   };
-  std::vector<TokenEdge> TokenEdges(StateId state);
+  std::span<const TokenEdge> TokenEdges(StateId state);
+  // After token `id` read as an id, if that is known, or kUnknownState.
+  StateId KnownStepToken(StateId state, TokenId id) const noexcept;
+
+  // What is found out about a state by looking further ahead, once.
+  enum class Claim : std::uint8_t { kLeavesBudgets, kViable };
+  std::optional<bool> Known(StateId state, Claim claim) const noexcept {
+    const unsigned bits = states_[Raw(state)].claims.Load() >> Shift(claim);
+    return bits & 1 ? std::optional((bits & 2) != 0) : std::nullopt;
+  }
+  void Learn(StateId state, Claim claim, bool holds) noexcept {
+    State& at = states_[Raw(state)];
+    const unsigned bits = (holds ? 3u : 1u) << Shift(claim);
+    at.claims = static_cast<std::uint8_t>(at.claims.Load() | bits);
+  }
+  // A number that the owner of masks keeps with a state; kNoMask at first.
+  static constexpr std::uint32_t kNoMask = 0xFFFFFFFFu;
+  std::uint32_t MaskAt(StateId state) const noexcept { return states_[Raw(state)].mask.Load(); }
+  void SetMask(StateId state, std::uint32_t mask) noexcept { states_[Raw(state)].mask = mask; }
 
   std::size_t TermCount(StateId state) const noexcept {
     return lists_[states_[Raw(state)].terms].size() / 2;
@@ -87,14 +122,20 @@ class StatePool {
     bool complete = false;
     bool has_budget = false;
     bool reads_tokens = false;
-    std::uint32_t next = kUnknown;  // index of its NextBytes
-    std::uint32_t ticked = kUnknown;
+    Published<std::uint8_t> claims;  // by Claim: 1 known, 2 holds
+    std::uint32_t next = kUnknown;   // index of its NextBytes
     std::uint32_t clipped = kUnknown;
-    std::array<std::uint32_t, 16> rows{};  // by high nibble: 0, or 1 + index of a block of edges
+    Published<std::uint32_t> ticked = kUnknown;
+    Published<std::uint32_t> mask = kNoMask;
+    Published<std::uint32_t> token_edges = kUnknown;
+    // By high nibble: 0, or 1 + index of a block of edges.
+    std::array<Published<std::uint32_t>, 16> rows;
   };
   struct EdgeBlock {
-    std::array<std::uint32_t, 16> targets;  // by low nibble
+    EdgeBlock() noexcept { targets.fill(kUnknown); }
+    std::array<Published<std::uint32_t>, 16> targets;  // by low nibble
   };
+  static constexpr unsigned Shift(Claim claim) noexcept { return 2 * static_cast<unsigned>(claim); }
 
   // One closure in the making.
   void Open();
@@ -123,7 +164,9 @@ class StatePool {
   ByteSetPool next_bytes_;
   Memo advanced_;
   Memo entered_;
+  Memo united_;
   std::vector<std::vector<std::uint32_t>> token_bits_;
+  StableVector<std::vector<TokenEdge>, 3> token_edges_;
 
   // Scratch of the closure: pending expressions by rank, and everything seen with its continuation.
   struct Seen {

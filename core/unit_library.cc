@@ -88,7 +88,7 @@ std::shared_ptr<const Summary> UnitLibrary::FindLocked(ExprId unit, const Trie& 
 
 void UnitLibrary::LimitRows() {
   if (rows_.size() > 0 && rows_.size() <= kMostRows) return;
-  rows_ = {};
+  rows_.Clear();
   row_index_ = {};
   RowOf(ExprPool::kEmpty);
 }
