@@ -4,7 +4,6 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -12,6 +11,8 @@
 #include <nanobind/stl/vector.h>
 #pragma GCC diagnostic pop
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings.h"
 #include "engine.h"
 #include "matcher.h"
 #include "vocabulary.h"
@@ -29,22 +31,11 @@ namespace nb = nanobind;
 namespace structag {
 namespace {
 
-using Bitmask = nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu>;
-
 std::span<const std::uint8_t> Span(const nb::bytes& data) {
   return {reinterpret_cast<const std::uint8_t*>(data.c_str()), data.size()};
 }
 
-nb::object Errors(const char* name) { return nb::module_::import_("structag.errors").attr(name); }
-
-[[noreturn]] void RaiseCode(const char* type, const char* code, const char* message,
-                            const char* expected) {
-  nb::object error = Errors(type)(message, nb::arg("code") = code, nb::arg("expected") = expected);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
-  throw nb::python_error();
-}
-
-void TranslateLimit(const std::exception_ptr& pointer, void*) {
+void TranslateErrors(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
   } catch (const LimitReached& e) {
@@ -71,6 +62,10 @@ void TranslateLimit(const std::exception_ptr& pointer, void*) {
     nb::object error =
         Errors("LimitError")(message, nb::arg("limit") = what, nb::arg("value") = e.value(),
                              nb::arg("setting") = setting);  // null is None
+    PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
+  } catch (const BadTree& e) {
+    nb::object error = Errors("MatcherError")(e.what(), nb::arg("code") = "draft-tree",
+                                              nb::arg("expected") = "a tree of nodes 0 to n - 1");
     PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
   } catch (const BadProgram& e) {
     nb::object error = Errors("GrammarError")(e.what(), nb::arg("code") = "grammar-operand");
@@ -120,23 +115,58 @@ std::shared_ptr<Engine> MakeEngine(std::shared_ptr<Vocabulary> vocabulary, const
   return std::make_shared<Engine>(std::move(vocabulary), words, view, limits, acceleration);
 }
 
-bool FillMask(Matcher& matcher, const Bitmask& bitmask, std::int64_t index) {
-  const std::size_t words = matcher.engine()->vocabulary().MaskWords();
-  const bool is_row = bitmask.ndim() == 1;
-  const std::size_t rows = is_row ? 1 : bitmask.ndim() == 2 ? bitmask.shape(0) : 0;
-  const std::size_t width = rows == 0 ? 0 : bitmask.shape(is_row ? 0 : 1);
-  if (rows == 0 || width < words) {
-    RaiseCode("MatcherError", "bitmask-shape", "the bitmask is too small for the vocabulary",
-              "int32[rows, ceil(vocabulary size / 32)]");
-  }
-  if (index < 0 || static_cast<std::size_t>(index) >= rows) {
+using Int64s = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::span<const std::int64_t> Span(const Int64s& array) { return {array.data(), array.shape(0)}; }
+
+// The rows of `bitmask` from `index` on, at least `count` of them.
+BitmaskRows RowsFrom(const Matcher& matcher, const Bitmask& bitmask, std::int64_t index,
+                     std::size_t count) {
+  const BitmaskRows all = RowsOf(bitmask, matcher.engine()->vocabulary());
+  const auto first = static_cast<std::size_t>(index);
+  if (index < 0 || first >= all.count) {
     RaiseCode("MatcherError", "bitmask-shape", "the row index is out of range",
               "0 <= index < rows of the bitmask");
   }
-  auto* data =
-      reinterpret_cast<std::uint32_t*>(bitmask.data()) + static_cast<std::size_t>(index) * width;
+  if (all.count - first < count) {
+    RaiseCode("MatcherError", "bitmask-shape", "the bitmask has too few rows",
+              "a row for each token and one more");
+  }
+  return {all.data + first * all.width, all.count - first, all.width};
+}
+
+bool FillMask(Matcher& matcher, const Bitmask& bitmask, std::int64_t index) {
+  const BitmaskRows rows = RowsFrom(matcher, bitmask, index, 1);
   const nb::gil_scoped_release release;
-  return matcher.FillMask({data, width});
+  return matcher.FillMask(rows[0]);
+}
+
+std::size_t FillChain(Matcher& matcher, const std::vector<std::int64_t>& tokens,
+                      const Bitmask& bitmask, std::int64_t index) {
+  const BitmaskRows rows = RowsFrom(matcher, bitmask, index, tokens.size() + 1);
+  const nb::gil_scoped_release release;
+  return FillDraftChain(matcher, tokens, rows);
+}
+
+bool FillTree(Matcher& matcher, const Int64s& first_child, const Int64s& next_sibling,
+              const Int64s& tokens, const Bitmask& bitmask, std::optional<double> seconds) {
+  const DraftTree tree{Span(first_child), Span(next_sibling), Span(tokens)};
+  const std::size_t size = tree.tokens.size();
+  if (tree.first_child.size() != size || tree.next_sibling.size() != size) {
+    RaiseCode("MatcherError", "draft-tree", "the arrays of the tree differ in length",
+              "one number per node in each");
+  }
+  if (size == 0) return true;
+  const BitmaskRows rows = RowsFrom(matcher, bitmask, 0, size);
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  if (seconds) {
+    constexpr double kLongest = 1e6;  // what is longer, or no number, is no limit
+    deadline = std::chrono::steady_clock::now() +
+               std::chrono::nanoseconds(static_cast<std::int64_t>(
+                   (*seconds < kLongest ? std::max(*seconds, 0.0) : kLongest) * 1e9));
+  }
+  const nb::gil_scoped_release release;
+  return FillDraftTree(matcher, tree, rows, deadline);
 }
 
 void Rollback(Matcher& matcher, std::int64_t count) {
@@ -204,6 +234,11 @@ void BindMatcher(nb::module_& m) {
              return self.ValidateTokens(ids);
            })
       .def("fill_mask", &FillMask, nb::arg("bitmask").noconvert(), nb::arg("index"))
+      .def("fill_draft_chain", &FillChain, nb::arg("tokens"), nb::arg("bitmask").noconvert(),
+           nb::arg("index"))
+      .def("fill_draft_tree", &FillTree, nb::arg("first_child").noconvert(),
+           nb::arg("next_sibling").noconvert(), nb::arg("tokens").noconvert(),
+           nb::arg("bitmask").noconvert(), nb::arg("seconds").none())
       .def("mask_id", &Matcher::MaskId, Release())
       .def("rollback", &Rollback, nb::arg("count"))
       .def("reset", &Matcher::Reset)
@@ -235,15 +270,17 @@ void BindMatcher(nb::module_& m) {
 }  // namespace
 
 void bind_apply(nb::module_& m);
+void bind_batch(nb::module_& m);
 void bind_grammar(nb::module_& m);
 
 }  // namespace structag
 
 NB_MODULE(_core, m) {
-  nb::register_exception_translator(structag::TranslateLimit);
+  nb::register_exception_translator(structag::TranslateErrors);
   structag::BindVocabulary(m);
   structag::BindEngine(m);
   structag::BindMatcher(m);
+  structag::bind_batch(m);
   structag::bind_apply(m);
   structag::bind_grammar(m);
   m.def(

@@ -5,13 +5,13 @@
 namespace structag {
 
 Matcher::Matcher(std::shared_ptr<Engine> engine, std::vector<TokenId> stop_tokens)
-    : engine_(std::move(engine)), stop_tokens_(std::move(stop_tokens)) {
-  std::sort(stop_tokens_.begin(), stop_tokens_.end());
-  history_.push_back({engine_->start(), false});
+    : engine_(std::move(engine)), history_({engine_->start(), false}) {
+  std::sort(stop_tokens.begin(), stop_tokens.end());
+  stop_tokens_ = std::make_shared<const std::vector<TokenId>>(std::move(stop_tokens));
 }
 
 bool Matcher::IsStop(TokenId id) const noexcept {
-  return std::binary_search(stop_tokens_.begin(), stop_tokens_.end(), id);
+  return std::binary_search(stop_tokens_->begin(), stop_tokens_->end(), id);
 }
 
 Matcher::Entry Matcher::After(Engine::Call& call, Entry entry, TokenId id) const {
@@ -80,7 +80,7 @@ bool Matcher::FillMask(std::span<std::uint32_t> row) {
     call.MaskOf(entry.state).Write(row.data());
     std::fill(row.begin() + static_cast<std::ptrdiff_t>(words), row.end(), 0u);
   }
-  for (TokenId id : stop_tokens_) {
+  for (TokenId id : *stop_tokens_) {
     if (!engine_->vocabulary().IsToken(id)) continue;
     std::uint32_t& word = row[static_cast<std::size_t>(id) / 32];
     const std::uint32_t bit = 1u << (id % 32);
@@ -95,11 +95,19 @@ bool Matcher::FillMask(std::span<std::uint32_t> row) {
   return size % 32 != 0 && (row[size / 32] & last) != last;
 }
 
+void Matcher::FillStops(std::span<std::uint32_t> row) const noexcept {
+  std::ranges::fill(row, 0u);
+  for (TokenId id : *stop_tokens_) {
+    if (!engine_->vocabulary().IsToken(id)) continue;
+    row[static_cast<std::size_t>(id) / 32] |= 1u << (id % 32);
+  }
+}
+
 std::int64_t Matcher::MaskId() {
   Engine::Call call(*engine_);
   const Entry entry = history_.back();
   Digest row = entry.terminated ? Digest{} : call.RowDigest(entry.state);
-  for (TokenId id : stop_tokens_) {
+  for (TokenId id : *stop_tokens_) {
     const std::uint32_t allowed = After(call, entry, id).state != StatePool::kDead;
     const std::uint32_t stop[]{static_cast<std::uint32_t>(id), allowed};
     row = row.Then(stop);
@@ -109,11 +117,11 @@ std::int64_t Matcher::MaskId() {
 
 bool Matcher::Rollback(std::size_t count) {
   if (count > HistorySize()) return false;
-  history_.resize(history_.size() - count);
+  history_.Cut(history_.size() - count);
   return true;
 }
 
-void Matcher::Reset() noexcept { history_.resize(1); }
+void Matcher::Reset() { history_.Cut(1); }
 
 bool Matcher::IsComplete() const noexcept {
   return !IsTerminated() && engine_->IsComplete(history_.back().state);

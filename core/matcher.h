@@ -1,5 +1,5 @@
 // The state of one generation.  Used by one thread at a time; matchers of one grammar are
-// independent.
+// independent.  A copy is cheap, however long the history.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine.h"
+#include "history.h"
 
 namespace structag {
 
@@ -28,20 +30,24 @@ class Matcher {
   // Writes one mask row; words after the vocabulary's are cleared.  Returns whether any bit of the
   // vocabulary is 0.
   bool FillMask(std::span<std::uint32_t> row);
+  // Writes a row that allows the stop tokens only, whatever the state.
+  void FillStops(std::span<std::uint32_t> row) const noexcept;
   // A name for what FillMask writes: rows of one vocabulary with equal ids are equal.
   std::int64_t MaskId();
   // Undoes the last `count` accepted entries; false, and nothing changes, if there are fewer.
   bool Rollback(std::size_t count);
-  void Reset() noexcept;
+  void Reset();
   bool IsComplete() const noexcept;
   bool IsTerminated() const noexcept { return history_.back().terminated; }
   std::size_t HistorySize() const noexcept { return history_.size() - 1; }
   // The text that must come next, cut at a character boundary.
   std::string FindJumpForward();
+  // Marks the matcher as taking part in a call for many; false if it takes part already.
+  bool Claim(std::uint64_t call) noexcept { return std::exchange(call_, call) != call; }
   // The bytes that may come next (when read as text).
   ByteSet AllowedBytes();
 
-  const std::vector<TokenId>& stop_tokens() const noexcept { return stop_tokens_; }
+  const std::vector<TokenId>& stop_tokens() const noexcept { return *stop_tokens_; }
   const std::shared_ptr<Engine>& engine() const noexcept { return engine_; }
 
  private:
@@ -55,8 +61,9 @@ class Matcher {
   bool Push(Entry entry);
 
   std::shared_ptr<Engine> engine_;
-  std::vector<TokenId> stop_tokens_;  // sorted
-  std::vector<Entry> history_;        // the first entry is the start
+  std::shared_ptr<const std::vector<TokenId>> stop_tokens_;  // sorted
+  History<Entry> history_;                                   // the first entry is the start
+  std::uint64_t call_ = 0;                                   // the last that it took part in
 };
 
 }  // namespace structag

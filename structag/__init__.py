@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from structag.artefact import load
+from structag.batch import BatchMatcher, BatchResult
 from structag.bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BatchMatcher",
+    "BatchResult",
     "CompiledGrammar",
     "Compiler",
     "FormatError",

@@ -50,6 +50,8 @@ CODES: dict[str, str] = {
     "vocabulary-value": "A token id, byte string or size is out of range.",
     "vocabulary-spelling": "The grammar needs a byte that the vocabulary cannot spell at all.",
     "matcher-state": "A matcher was asked for something its state does not allow.",
+    "batch": "The matchers, rows and numbers of a batch do not fit together.",
+    "draft-tree": "The arrays of a draft tree make no tree.",
     "bitmask-shape": "A bitmask or logits array has the wrong shape, type, device or layout.",
     "artefact-file": "A saved grammar is missing, damaged, or of another version.",
     "artefact-vocabulary": "A saved grammar belongs to another vocabulary.",

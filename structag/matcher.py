@@ -59,11 +59,7 @@ class Matcher:
         try:
             return self._native.fill_mask(bitmask, index)
         except TypeError:
-            raise MatcherError(
-                f"the bitmask is `{type(bitmask).__name__}` of {_layout(bitmask)}",
-                code="bitmask-shape",
-                expected="a writable, C-contiguous int32 array or tensor on the CPU, an int index",
-            ) from None
+            raise bitmask_error(bitmask) from None
 
     def mask_id(self) -> int:
         """A number for the row that `fill_next_token_bitmask` would write now.
@@ -102,6 +98,60 @@ class Matcher:
         """How many of `token_ids` would be accepted one after the other; changes nothing."""
         return self._native.validate_tokens([_clamp(t) for t in token_ids])
 
+    def fill_draft_chain(self, token_ids: Sequence[int], bitmask: Any, index: int = 0) -> int:
+        """Write the masks along a draft; how many of `token_ids` are accepted one after the other.
+
+        Row `index` + *i* of `bitmask` gets the mask after the first *i* tokens, the one after all
+        of them included.  Rows behind a token that is refused, or negative, allow everything: no
+        output gets there.  The matcher stays where it is.
+
+        Raises:
+            MatcherError: `bitmask-shape`, also if there are too few rows.
+            LimitError: as `fill_next_token_bitmask`.
+        """
+        tokens = [_clamp(t) for t in token_ids]
+        try:
+            return self._native.fill_draft_chain(tokens, bitmask, index)
+        except TypeError:
+            raise bitmask_error(bitmask) from None
+
+    def traverse_draft_tree(
+        self,
+        next_token: Any,
+        next_sibling: Any,
+        tokens: Any,
+        bitmask: Any,
+        time_budget: float | None = None,
+    ) -> bool:
+        """Write the mask after each node of a tree of draft tokens; False if time ran out.
+
+        The arguments up to `bitmask` are those of SGLang and xgrammar: int64[nodes] on the CPU,
+        `next_token` the first child of each node, `next_sibling` its next sibling, -1 where there
+        is none.  Node 0 is the token that was accepted last, so that row 0 is the mask of now.
+        Rows of nodes that no output reaches (a token on the way is refused, or they hang on
+        nothing) allow everything.  The matcher stays where it is.
+
+        Args:
+            time_budget: seconds; the rows that were not made by then allow the stop tokens only.
+
+        Raises:
+            MatcherError: `draft-tree`, the arrays make no tree; `bitmask-shape`.
+            LimitError: as `fill_next_token_bitmask`.
+        """
+        try:
+            return self._native.fill_draft_tree(
+                next_token, next_sibling, tokens, bitmask, time_budget
+            )
+        except TypeError:
+            parts = (next_token, next_sibling, tokens)
+            if all(str(getattr(part, "dtype", "")).endswith("int64") for part in parts):
+                raise bitmask_error(bitmask) from None
+            raise MatcherError(
+                "the tree is " + ", ".join(f"`{_layout(part)}`" for part in parts),
+                code="draft-tree",
+                expected="three C-contiguous int64[nodes] on the CPU",
+            ) from None
+
     def rollback(self, count: int) -> None:
         """Undo the last `count` accepted entries, a termination included.
 
@@ -111,7 +161,7 @@ class Matcher:
         self._native.rollback(count if -1 <= count < 2**62 else -1)
 
     def fork(self) -> Matcher:
-        """An independent copy, with its own history."""
+        """An independent copy, with its own history; cheap, however long that is."""
         copy = object.__new__(Matcher)
         copy.grammar = self.grammar
         copy.stop_token_ids = self.stop_token_ids
@@ -146,6 +196,15 @@ class Matcher:
         is read by its id.
         """
         return self._native.find_jump_forward().decode("utf-8")
+
+
+def bitmask_error(bitmask: Any) -> MatcherError:
+    """Why the core could not even take `bitmask` as an array."""
+    return MatcherError(
+        f"the bitmask is `{type(bitmask).__name__}` of {_layout(bitmask)}",
+        code="bitmask-shape",
+        expected="a writable, C-contiguous int32 array or tensor on the CPU, an int index",
+    )
 
 
 def _clamp(token_id: int) -> int:

@@ -85,6 +85,17 @@ def mask_of_wrong_type() -> object:
 TEXT = {"type": "any_text"}
 
 
+def the_same_matcher_twice() -> object:
+    matcher = structag.Matcher(compiler().compile_regex("a"))
+    return structag.BatchMatcher().accept_token([matcher, matcher], [97, 97])
+
+
+def tree_with_a_loop() -> object:
+    matcher = structag.Matcher(compiler().compile_regex("aa"))
+    arrays = [np.array(numbers, np.int64) for numbers in ([1, 0], [-1, -1], [0, 97])]
+    return matcher.traverse_draft_tree(*arrays, np.zeros((2, 9), np.int32))
+
+
 def load_with_another_vocabulary() -> object:
     saved = compiler().compile_regex("a").to_bytes()
     return structag.load(saved, structag.Vocabulary.byte_level().resized(300))
@@ -131,6 +142,8 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("vocabulary-spelling", unspellable),
     ("matcher-state", roll_back_too_far),
     ("bitmask-shape", mask_of_wrong_type),
+    ("batch", the_same_matcher_twice),
+    ("draft-tree", tree_with_a_loop),
     ("artefact-file", lambda: structag.load(b"", structag.Vocabulary.byte_level())),
     ("artefact-vocabulary", load_with_another_vocabulary),
     ("source-kind", lambda: compiler().compile(3)),
