@@ -34,7 +34,9 @@ from structag.matcher import Matcher
 from structag.vocabulary import TokenKind, Vocabulary
 
 if TYPE_CHECKING:
+    from structag.near_miss import NearMiss, near_misses
     from structag.openai import model_format, model_formats, register_model_format
+    from structag.sample import Sample, Sampler
     from structag.tags.model import StructuralTag
     from structag.tags.published import structural_tag_schema
 
@@ -53,6 +55,9 @@ __all__ = [
     "Limits",
     "Matcher",
     "MatcherError",
+    "NearMiss",
+    "Sample",
+    "Sampler",
     "SchemaError",
     "StructagError",
     "StructuralTag",
@@ -65,16 +70,21 @@ __all__ = [
     "load",
     "model_format",
     "model_formats",
+    "near_misses",
     "register_model_format",
     "reset_token_bitmask",
     "structural_tag_schema",
 ]
 
-# Pydantic, which these need, takes longer to import than everything else together.
+# Pydantic, which most of these need, takes longer to import than everything else together.
 _LAZY = {
+    "NearMiss": "structag.near_miss",
+    "Sample": "structag.sample",
+    "Sampler": "structag.sample",
     "StructuralTag": "structag.tags.model",
     "model_format": "structag.openai",
     "model_formats": "structag.openai",
+    "near_misses": "structag.near_miss",
     "register_model_format": "structag.openai",
     "structural_tag_schema": "structag.tags.published",
 }

@@ -42,6 +42,7 @@ CODES: dict[str, str] = {
     # the grammar
     "grammar-undefined": "A rule is used but never defined.",
     "grammar-empty": "The grammar derives no string at all.",
+    "sample-length": "No output is as short as it was asked to be.",
     "grammar-operand": "An expression is used where the grammar does not allow it.",
     # compiling and matching
     "limit": "A named limit was reached.",

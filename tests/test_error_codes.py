@@ -134,6 +134,7 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("notation", written_as_regex('root ::= root "a" | "b"')),
     ("grammar-undefined", ebnf("root ::= item")),
     ("grammar-undefined", grammar(lambda builder: builder.rule("item"))),
+    ("sample-length", lambda: structag.Sampler(compiler().compile_regex("abc")).draw(2)),
     ("grammar-empty", grammar(endless_rule)),
     ("grammar-operand", grammar(lambda builder: builder.complement(builder.rule("item")))),
     ("limit", lambda: compiler(limits=Limits(max_source_bytes=4)).compile_json_schema("[1,2,3]")),

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
-import hashlib
 import json
-import os
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.maskbench import DATA, rows
 
 from structag import Compiler, Matcher, Vocabulary
 from structag.errors import StructagError
 
-DATA = os.environ.get("STRUCTAG_DATA")
 STRIDE = 20
 LEAST_PASSING, MOST_VALID_REFUSED, MOST_REFUSED = 5556, 6, 96  # of 5,658
 """Of all schemas in any order: let the first only grow, the others only shrink."""
@@ -24,16 +20,6 @@ MOST_RESTRICTED = 16
 """Schemas of the sample of which some combinations or formats are left out."""
 
 pytestmark = pytest.mark.skipif(DATA is None, reason="STRUCTAG_DATA names no folder with maskbench")
-
-
-def rows(stride: int) -> list[dict[str, Any]]:
-    assert DATA is not None
-    found: list[dict[str, Any]] = []
-    for packed in sorted(Path(DATA, "maskbench").glob("*.jsonl.gz")):
-        with gzip.open(packed, "rt", encoding="utf-8") as lines:
-            found += map(json.loads, lines)
-    found.sort(key=lambda row: hashlib.sha256(f"0:{row['id']}".encode()).digest())
-    return found[::stride]
 
 
 def outcome(compiler: Compiler, row: dict[str, Any], order: str) -> str:
