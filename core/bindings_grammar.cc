@@ -28,9 +28,9 @@ namespace structag {
 namespace {
 
 constexpr const char* kClassNames[kNodeKindCount] = {
-    "Empty",       "Epsilon", "Bytes",  "Literal",   "Chars",        "Seq",  "Alt",   "Repeat",
-    "Rule",        "And",     "Not",    "Encoded",   "NoOccurrence", "Scan", "Erase", "Assertion",
-    "Transparent", "Tokens",  "Budget", "Unordered", "Tally",        "Mark"};
+    "Empty",       "Epsilon", "Bytes",  "Literal",   "Chars",        "Seq",  "Alt",     "Repeat",
+    "Rule",        "And",     "Not",    "Encoded",   "NoOccurrence", "Scan", "Erase",   "Assertion",
+    "Transparent", "Tokens",  "Budget", "Unordered", "Tally",        "Mark", "Distinct"};
 constexpr std::string_view kCodecs[kCodecCount] = {"json", "xml", "python_double", "python_single"};
 
 std::uint32_t CodecOf(std::string_view name) {
@@ -113,6 +113,9 @@ nb::tuple Fields(const GrammarTable& table, NodeKind kind, std::span<const std::
     case NodeKind::kAnd: return nb::make_tuple(Numbers(w));
     case NodeKind::kRepeat: return nb::make_tuple(w[0], w[1], Maximum(w[2]));
     case NodeKind::kEncoded: return nb::make_tuple(nb::str(kCodecs[w[0]].data()), w[1]);
+    case NodeKind::kDistinct:
+      return nb::make_tuple(
+          w[0] == kNone ? nb::object(nb::none()) : nb::object(nb::str(kCodecs[w[0]].data())), w[1]);
     case NodeKind::kNoOccurrence:
       return nb::make_tuple(TupleOf(w.size(), [&](std::size_t i) { return text(w[i]); }));
     case NodeKind::kScan: {
@@ -202,6 +205,9 @@ Words WordsOf(GrammarTable& table, NodeKind kind, nb::handle node, Child child) 
     case NodeKind::kTransparent: return {child(node[0])};
     case NodeKind::kEncoded:
       return {CodecOf(nb::cast<std::string_view>(nb::object(node[0]))), child(node[1])};
+    case NodeKind::kDistinct:
+      return {node[0].is_none() ? kNone : CodecOf(nb::cast<std::string_view>(nb::object(node[0]))),
+              child(node[1])};
     case NodeKind::kNoOccurrence:
       for (nb::handle pattern : node[0]) out.push_back(text(pattern));
       return out;

@@ -99,6 +99,7 @@ ExprId Deriver::Compute(const Expr& e, std::uint32_t symbol) {
       return pool_.Make(Kind::kNoOccurrence, e.a, next, utf8);
     }
     case Kind::kScan: return is_byte ? DeriveScan(e, byte) : ExprPool::kEmpty;
+    case Kind::kKey: return is_byte ? DeriveKey(e, byte) : ExprPool::kEmpty;
     case Kind::kErase: {
       const std::uint32_t count = e.b;
       const ExprId d = is_byte ? Derive(ExprId{e.a}, symbol) : ExprPool::kEmpty;
@@ -146,6 +147,28 @@ ExprId Deriver::DeriveEncoded(const Expr& e, std::uint8_t byte) {
     }
   }
   return pool_.MakeEncoded(child, move.next, codec);
+}
+
+ExprId Deriver::DeriveKey(const Expr& e, std::uint8_t byte) {
+  const ExprId rest = Derive(ExprId{e.a}, byte);
+  if (rest == ExprPool::kEmpty) return rest;
+  ExprId text{e.b};
+  const auto append = [&](std::uint8_t read) {
+    ByteSet set;
+    set.Add(read);
+    text = pool_.MakeSeq(pool_.MakeBytes(set), text);
+  };
+  if (!pool_.BegunBy(e).item.is_encoded) {
+    append(byte);
+  } else {
+    const Expr& key = pool_[ExprId{e.a}];
+    const CodecMove move = CodecStep(Codec{key.c}, key.b, byte);
+    std::array<std::uint8_t, 4> bytes{static_cast<std::uint8_t>(move.output)};
+    std::uint32_t size = move.kind == CodecMove::Kind::kByte ? 1 : 0;
+    if (move.kind == CodecMove::Kind::kCharacter) size = EncodeUtf8(move.output, bytes.data());
+    for (std::uint32_t i = 0; i < size; ++i) append(bytes[i]);
+  }
+  return pool_.Make(Kind::kKey, Raw(rest), Raw(text), e.c);
 }
 
 ExprId Deriver::CloseUnderMarks(ExprId child, std::uint32_t count) {

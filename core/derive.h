@@ -46,7 +46,8 @@ class Deriver {
   static constexpr std::uint32_t kFirstMark = 256;  // symbols: bytes, then marks
 
   // What is left of `id` after `symbol`; ExprPool::kEmpty if nothing.  The result may be a dead
-  // residual (of empty language): see liveness.h.  Regular expressions, and kScan up to its case.
+  // residual (of empty language): see liveness.h.  Regular expressions, kKey, and kScan up to its
+  // case.
   ExprId Derive(ExprId id, std::uint32_t symbol);
 
   // One byte of every class of bytes that lead to equal residuals; bytes that lead nowhere may
@@ -65,6 +66,7 @@ class Deriver {
   ExprId Compute(const Expr& e, std::uint32_t symbol);
   ExprId DeriveScan(const Expr& e, std::uint8_t byte);
   ExprId DeriveEncoded(const Expr& e, std::uint8_t byte);
+  ExprId DeriveKey(const Expr& e, std::uint8_t byte);
   ExprId Concat(ExprId heads, ExprId rest);  // heads may be an Alt: distributes
   void AddSignature(ExprId id, std::uint64_t* signature, ByteSet& possible, unsigned depth) const;
 

@@ -15,7 +15,7 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std
       first_bytes_(exprs_),
       states_(exprs_, deriver_, liveness_, first_bytes_, *vocabulary_, meter_),
       units_(exprs_, *vocabulary_, meter_, acceleration_) {
-  const ExprId root = ReadProgram(program, text, exprs_, deriver_, meter_);
+  const ExprId root = ReadProgram(program, text, exprs_, deriver_, liveness_, meter_);
   FindNeededBytes();
   AnalyzeGrammar(exprs_, root, deriver_, liveness_, meter_);
   start_ = states_.Start(root);
@@ -191,7 +191,12 @@ Mask Engine::MakeMask(StateId state) {
     });
   } else {
     units_.Begin();
+    doubtful_.clear();
     AddBelow(trie, Trie::kRoot, state, mask);
+    for (TokenId id : doubtful_) {
+      if (states_.StepBytes(state, vocabulary_->Bytes(id)) == StatePool::kDead) continue;
+      mask.AddTokens(std::span(&id, 1));
+    }
   }
   mask.Pack();
   return mask;
@@ -205,8 +210,21 @@ bool Engine::HasUnit(StateId state) const {
 }
 
 void Engine::AddFrom(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
+  if (states_.IsDoubtful(state)) return AddDoubtful(trie, node);
   mask.AddTokens(trie.Tokens(node));
   AddBelow(trie, node, state, mask);
+}
+
+void Engine::AddDoubtful(const Trie& trie, std::uint32_t start) {
+  std::vector<std::uint32_t> nodes{start};
+  while (!nodes.empty()) {
+    const std::uint32_t node = nodes.back();
+    nodes.pop_back();
+    doubtful_.insert(doubtful_.end(), trie.Tokens(node).begin(), trie.Tokens(node).end());
+    for (std::uint32_t i = 0; i < trie[node].child_count; ++i) {
+      nodes.push_back(trie[node].first_child + i);
+    }
+  }
 }
 
 void Engine::AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
@@ -216,7 +234,7 @@ void Engine::AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask&
   for (std::size_t i = 0; i < states_.TermCount(state); ++i) {
     const Term term = states_.TermAt(state, i);
     const std::shared_ptr<const Summary> summary =
-        states_.IsUnit(term.head) ? units_.Find(term.head, trie, node) : nullptr;
+        states_.IsUnit(term.head) ? units_.Find(states_.UnitOf(term.head), trie, node) : nullptr;
     if (summary) {
       AddUnit(summary, term, mask);
     } else {
@@ -229,6 +247,10 @@ void Engine::AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask&
 
 void Engine::AddWalk(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
   Walk(trie, node, state, [&](std::uint32_t child, StateId next) {
+    if (states_.IsDoubtful(next)) {
+      AddDoubtful(trie, child);
+      return Next::kSkip;
+    }
     const bool is_unit =
         acceleration_.is_on && trie[child].below >= acceleration_.many_below && HasUnit(next);
     mask.AddTokens(trie.Tokens(child));
@@ -257,7 +279,7 @@ void Engine::AddUnit(const std::shared_ptr<const Summary>& summary, const Term& 
     const StateId state = states_.Enter(exprs_.MakeAlt(std::move(cases)), term.next);
     if (state != StatePool::kDead) AddFrom(trie, landing.node, state, mask);
   }
-  const StateId after = states_.Enter(ExprPool::kEpsilon, term.next);
+  const StateId after = states_.AfterUnit(term);
   bool too_hard = false;
   states_.NextBytes(after).ForEach([&](std::uint8_t byte) {
     const Exits* const exits = units_.ExitsOf(*summary, byte);

@@ -129,6 +129,7 @@ class Engine {
   void AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);
   void AddWalk(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);
   void AddUnit(const std::shared_ptr<const Summary>& summary, const Term& term, Mask& mask);
+  void AddDoubtful(const Trie& trie, std::uint32_t node);
   bool HasUnit(StateId state) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
@@ -148,7 +149,8 @@ class Engine {
     StateId state;          // after that node
     const ByteSet* next;    // the bytes it may take
   };
-  std::vector<Frame> frames_;  // of the walks in progress, one within another
+  std::vector<Frame> frames_;      // of the walks in progress, one within another
+  std::vector<TokenId> doubtful_;  // of the mask in the making: to be tried one by one
   StableVector<Mask, 4> masks_;
   std::size_t mask_bytes_ = 0;
   mutable std::mutex mutex_;

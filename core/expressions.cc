@@ -13,22 +13,16 @@ std::uint32_t AddLength(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-bool TallyCounts::IsFeasible() const noexcept {
-  std::uint64_t least = 0;
-  std::uint64_t most = 0;
-  for (std::size_t k = 0; k < kinds(); ++k) {
-    if (min(k) > max(k)) return false;
-    least += min(k);
-    most += max(k);
-  }
-  return least <= max() && most >= min();
-}
-
-std::vector<std::uint32_t> TallyCounts::After(std::size_t kind) const {
+std::vector<std::uint32_t> TallyCounts::After(const TallyTable::Item& item,
+                                              std::uint32_t seen) const {
   std::vector<std::uint32_t> next(words.begin(), words.end());
-  for (std::size_t at : {std::size_t{0}, 2 + 2 * kind}) {
+  for (std::size_t at : {std::size_t{0}, 2 + 2 * std::size_t{item.kind}}) {
     next[at] -= next[at] > 0 ? 1 : 0;
     next[at + 1] = OneLess(next[at + 1]);
+  }
+  if (item.has_key) {
+    next[At(item)] = seen;
+    next[At(item) + 1] = OneLess(next[At(item) + 1]);
   }
   return next;
 }
@@ -51,6 +45,7 @@ bool ExprPool::IsHead(ExprId id) const noexcept {
     case Kind::kScan:
     case Kind::kErase:
     case Kind::kTokens: return true;
+    case Kind::kKey: return ExprId{e.a} != kEpsilon;
     default: return false;
   }
 }
@@ -197,7 +192,7 @@ bool ExprPool::EvaluateNullable(const Expr& e) const {
     }
     case Kind::kTally: {
       if (e.c == kAfterSeparator) return false;
-      const TallyCounts counts{lists_[ListId{e.b}]};
+      const TallyCounts counts = CountsOf(e);
       for (std::size_t k = 0; k < counts.kinds(); ++k) {
         if (counts.min(k) > 0) return false;
       }
@@ -233,19 +228,23 @@ bool ExprPool::EvaluateProductive(const Expr& e) const {
       return e.c != kAfterSeparator || has_member;
     }
     case Kind::kTally: {
-      const TallyTable& table = tallies_[e.a];
-      const TallyCounts counts{lists_[ListId{e.b}]};
-      std::vector<std::uint32_t> usable(counts.words.begin(), counts.words.end());
-      bool has_item = false;
-      for (std::size_t k = 0; k < counts.kinds(); ++k) {
-        if (!productive(Raw(table.kinds[k]))) usable[3 + 2 * k] = 0;
-        has_item = has_item || usable[3 + 2 * k] > 0;
+      TallyCounts counts = CountsOf(e);
+      const auto usable = [&](const TallyTable::Item& item) {
+        return productive(Raw(item.before)) && productive(Raw(item.after));
+      };
+      std::vector<std::uint32_t> words;
+      if (!productive(Raw(counts.table.separator))) {
+        words.assign(counts.words.begin(), counts.words.end());
+        words[1] = std::min(words[1], e.c == kAfterMember ? 0u : 1u);
+        counts.words = words;
       }
-      if (!productive(Raw(table.separator))) {
-        usable[1] = std::min(usable[1], e.c == kAfterMember ? 0u : 1u);
-      }
-      if (!TallyCounts{usable}.IsFeasible()) return false;
-      return e.c != kAfterSeparator || (has_item && usable[1] > 0);
+      if (!counts.IsFeasible(usable)) return false;
+      return e.c != kAfterSeparator ||
+             (counts.max() > 0 &&
+              std::ranges::any_of(counts.table.items, [&](const TallyTable::Item& item) {
+                return usable(item) && counts.max(item.kind) > 0 &&
+                       (!item.has_key || counts.left(item) > 0);
+              }));
     }
     default: return true;
   }
@@ -425,9 +424,59 @@ ExprId ExprPool::MakeUnordered(std::uint32_t table, std::span<const std::uint32_
   return Make(Kind::kUnordered, table, Raw(lists_.Intern(open)), position);
 }
 
-ExprId ExprPool::MakeTally(std::uint32_t table, std::span<const std::uint32_t> counts,
+ExprId ExprPool::MakeTally(std::uint32_t table, std::span<const std::uint32_t> words,
                            Position position) {
-  return Make(Kind::kTally, table, Raw(lists_.Intern(counts)), position);
+  return Make(Kind::kTally, table, Raw(lists_.Intern(words)), position);
+}
+
+ExprId ExprPool::MakeFresh(const TallyTable::Item& item, std::uint32_t seen) {
+  if (seen == TallyCounts::kPending || ExprId{seen} == kEmpty) return item.key;
+  const ExprId other = MakeNot(ExprId{seen}, kUtf8Start);
+  if (!item.is_encoded) return MakeAnd({Raw(item.key), Raw(other)});
+  const Expr key = (*this)[item.key];
+  return MakeEncoded(MakeAnd({key.a, Raw(other)}), key.b, Codec{key.c});
+}
+
+// The set is kept as a trie: an Alt of a byte and what follows it.
+ExprId ExprPool::WithText(ExprId texts, ExprId backwards) {
+  struct Branch {
+    std::uint32_t byte;  // an expression
+    std::vector<std::uint32_t> others;
+  };
+  std::vector<std::uint32_t> text;
+  for (; (*this)[backwards].kind == Kind::kSeq; backwards = ExprId{(*this)[backwards].b}) {
+    text.push_back((*this)[backwards].a);
+  }
+  if (backwards != kEpsilon) text.push_back(Raw(backwards));
+  std::vector<Branch> path;
+  for (; !text.empty(); text.pop_back()) {
+    Branch branch{text.back(), {}};
+    ExprId below = kEmpty;
+    const auto visit = [&](std::uint32_t id) {
+      const Expr& e = exprs_[id];
+      const bool is_seq = e.kind == Kind::kSeq;
+      if ((is_seq ? e.a : id) == branch.byte) {
+        below = is_seq ? ExprId{e.b} : kEpsilon;
+      } else {
+        branch.others.push_back(id);
+      }
+    };
+    if ((*this)[texts].kind == Kind::kAlt) {
+      for (std::uint32_t id : Members(texts)) visit(id);
+    } else if (texts != kEmpty) {
+      visit(Raw(texts));
+    }
+    meter_.Charge(1 + branch.others.size());
+    path.push_back(std::move(branch));
+    texts = below;
+  }
+  texts = MakeAlt({Raw(texts), Raw(kEpsilon)});
+  for (; !path.empty(); path.pop_back()) {
+    Branch& branch = path.back();
+    branch.others.push_back(Raw(MakeSeq(ExprId{branch.byte}, texts)));
+    texts = MakeAlt(std::move(branch.others));
+  }
+  return texts;
 }
 
 std::span<const std::uint32_t> ExprPool::Factored(ExprId alt) {

@@ -6,6 +6,7 @@
 // docs/architecture.md tells how they are matched.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -46,7 +47,8 @@ enum class Kind : std::uint8_t {
   kBudget,        // a: child, b: most tokens
   kClose,         // a: tokens left; only in continuations: the end of a budget's region
   kUnordered,     // a: table, b: list of the open members as a bit set, c: Position
-  kTally,         // a: table, b: list of the counts, c: Position
+  kTally,         // a: table, b: list (see TallyCounts and Keys), c: Position
+  kKey,           // a: the rest, b: what has been read, c: list of a tally and the item begun
 };
 
 // Where in a list of members an Unordered or Tally stands.
@@ -83,7 +85,65 @@ struct UnorderedTable {
 struct TallyTable {
   std::vector<ExprId> kinds;
   ExprId separator;
+  // What items are made of.  One with a key is a way in which no two items of its kind are alike:
+  // the key's text, decoded, is another one each time.
+  struct Item {
+    std::uint32_t kind;
+    ExprId before;  // the whole item if it has no key
+    ExprId key;     // at its start
+    ExprId after;
+    bool has_key;
+    bool is_encoded;        // the key is spelled through a codec
+    std::uint32_t key_row;  // its number among the items with a key
+  };
+  std::vector<Item> items;
 };
+// What a Tally has counted so far: the list of its words.
+struct TallyCounts {
+  const TallyTable& table;
+  std::span<const std::uint32_t> words;
+
+  // Least and most still to come, in all and by kind.
+  std::uint32_t min() const noexcept { return words[0]; }
+  std::uint32_t max() const noexcept { return words[1]; }
+  std::size_t kinds() const noexcept { return table.kinds.size(); }
+  std::uint32_t min(std::size_t kind) const noexcept { return words[2 + 2 * kind]; }
+  std::uint32_t max(std::size_t kind) const noexcept { return words[3 + 2 * kind]; }
+
+  // Of an item with a key: the keys that have been, and how many others there are.
+  static constexpr std::uint32_t kPending = 0xFFFFFFFFu;  // those that have been, and one more
+  std::uint32_t seen(const TallyTable::Item& item) const noexcept { return words[At(item)]; }
+  std::uint32_t left(const TallyTable::Item& item) const noexcept { return words[At(item) + 1]; }
+
+  // Whether the counts can be met with items of which `usable` says that they derive something.
+  template <class Usable>
+  bool IsFeasible(Usable usable) const;
+  // After one more item; the keys of its place are then `seen`.
+  std::vector<std::uint32_t> After(const TallyTable::Item& item, std::uint32_t seen) const;
+
+ private:
+  std::size_t At(const TallyTable::Item& item) const noexcept {
+    return 2 + 2 * (kinds() + item.key_row);
+  }
+};
+
+template <class Usable>
+bool TallyCounts::IsFeasible(Usable usable) const {
+  std::vector<std::uint64_t> most_of(kinds());
+  for (const TallyTable::Item& item : table.items) {
+    if (usable(item)) most_of[item.kind] += item.has_key ? left(item) : kUnbounded;
+  }
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  for (std::size_t k = 0; k < kinds(); ++k) {
+    most_of[k] = std::min<std::uint64_t>(most_of[k], max(k));
+    if (min(k) > most_of[k]) return false;
+    least += min(k);
+    most += most_of[k];
+  }
+  return least <= max() && most >= min();
+}
+
 struct TokenSet {
   bool negated;
   std::vector<TokenId> ids;  // sorted
@@ -118,8 +178,11 @@ class ExprPool {
   ExprId MakeEncoded(ExprId child, CodecState state, Codec codec);
   ExprId MakeErase(ExprId closed_child, std::uint32_t marks);
   ExprId MakeTransparent(ExprId child);
+  // `key` without the texts that it may not stand for: a finite set that only WithText makes.
+  ExprId MakeFresh(const TallyTable::Item& item, std::uint32_t seen);
+  ExprId WithText(ExprId texts, ExprId backwards);
   ExprId MakeUnordered(std::uint32_t table, std::span<const std::uint32_t> open, Position position);
-  ExprId MakeTally(std::uint32_t table, std::span<const std::uint32_t> counts, Position position);
+  ExprId MakeTally(std::uint32_t table, std::span<const std::uint32_t> words, Position position);
   ExprId Make(Kind kind, std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0);
 
   // One level of an alternative whose members begin with literals, grouped by first byte: the same
@@ -135,12 +198,30 @@ class ExprPool {
   std::vector<TokenSet> token_sets_;
   std::vector<ExprId> rule_bodies_;
   const ListPool& lists() const noexcept { return lists_; }
+  // An item of a tally whose key is being read: what is left of the key, and what has been read of
+  // it, decoded and last byte first.
+  ExprId MakeKey(ExprId rest, ExprId backwards, ExprId tally, std::uint32_t item) {
+    const std::uint32_t begun[2] = {Raw(tally), item};
+    return Make(Kind::kKey, Raw(rest), Raw(backwards), Raw(lists_.Intern(begun)));
+  }
+  struct Begun {
+    const Expr& tally;
+    const TallyTable::Item& item;
+  };
+  Begun BegunBy(const Expr& key) const noexcept {
+    const auto words = lists_[ListId{key.c}];
+    const Expr& tally = exprs_[words[0]];
+    return {tally, tallies_[tally.a].items[words[1]]};
+  }
 
   // For analysis.h, while the grammar's own expressions are being judged.
   Expr& Mutable(ExprId id) noexcept { return exprs_[Raw(id)]; }
   bool EvaluateNullable(const Expr& e) const;
   bool EvaluateProductive(const Expr& e) const;  // of what is not regular
   void Seal() noexcept { sealed_ = true; }
+  TallyCounts CountsOf(const Expr& tally) const noexcept {
+    return {tallies_[tally.a], lists_[ListId{tally.b}]};
+  }
 
   std::size_t MemoryBytes() const noexcept;
 
@@ -157,19 +238,6 @@ class ExprPool {
   ByteSetPool byte_sets_;
   Memo factored_;
   bool sealed_ = false;
-};
-
-// The counts of a Tally: least and most still to come, in all and by kind.
-struct TallyCounts {
-  std::span<const std::uint32_t> words;
-  std::uint32_t min() const noexcept { return words[0]; }
-  std::uint32_t max() const noexcept { return words[1]; }
-  std::size_t kinds() const noexcept { return words.size() / 2 - 1; }
-  std::uint32_t min(std::size_t kind) const noexcept { return words[2 + 2 * kind]; }
-  std::uint32_t max(std::size_t kind) const noexcept { return words[3 + 2 * kind]; }
-  bool IsFeasible() const noexcept;
-  // The counts after one more item of `kind`.
-  std::vector<std::uint32_t> After(std::size_t kind) const;
 };
 
 }  // namespace structag

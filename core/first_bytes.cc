@@ -69,6 +69,7 @@ ByteSet FirstBytes::Find(ExprId id, unsigned depth) {
       return set;
     case Kind::kRepeat:
     case Kind::kErase:
+    case Kind::kKey:
     case Kind::kTransparent: return of(e.a);
     case Kind::kNot: return Utf8Next(e.b);
     case Kind::kNoOccurrence:

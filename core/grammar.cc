@@ -270,7 +270,8 @@ NodeFacts GrammarTable::Judge(NodeKind kind, std::span<const std::uint32_t> word
     }
     case NodeKind::kRule: return {false, false, kUnknown};
     case NodeKind::kNot: return {true, true, Opposite(facts(words[0]).nullable)};
-    case NodeKind::kEncoded: return {true, true, facts(words[1]).nullable};
+    case NodeKind::kEncoded:
+    case NodeKind::kDistinct: return {true, true, facts(words[1]).nullable};
     case NodeKind::kErase: return {true, false, kUnknown};
     case NodeKind::kAssertion: return {true, false, kNo};
     case NodeKind::kTransparent: return {true, false, facts(words[0]).nullable};

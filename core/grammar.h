@@ -49,8 +49,9 @@ enum class NodeKind : std::uint8_t {
   kUnordered,     // members, rest or kNone, separator, members × (child, required)
   kTally,         // kinds, min, max or kNone, separator, kinds × (child, min, max or kNone)
   kMark,          // text (the label), child
+  kDistinct,      // codec or kNone, child
 };
-inline constexpr std::size_t kNodeKindCount = 22;
+inline constexpr std::size_t kNodeKindCount = 23;
 inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 inline constexpr std::uint32_t kMostCount = 0x7FFFFFFFu;
 inline constexpr std::uint32_t kMaxCodePoint = 0x10FFFFu;
@@ -153,6 +154,7 @@ void ForEachChild(NodeKind kind, std::span<Word> words, Visit visit) {
     case NodeKind::kBudget: visit(words[0]); break;
     case NodeKind::kEncoded:
     case NodeKind::kErase:
+    case NodeKind::kDistinct:
     case NodeKind::kMark: visit(words[1]); break;
     case NodeKind::kScan:
       for (std::size_t i = 0; i < words[0]; ++i) visit(words[3 + 2 * i]);

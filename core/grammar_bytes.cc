@@ -157,6 +157,7 @@ void Reader::Check(NodeKind kind) {
     case NodeKind::kNot:
     case NodeKind::kTransparent:
     case NodeKind::kEncoded:
+    case NodeKind::kDistinct:
     case NodeKind::kErase: ForEachChild(kind, std::span(words_), require_regular); break;
     case NodeKind::kBudget: Require(closes_[words_[0]], "a budget over what cannot end"); break;
     case NodeKind::kUnordered:
@@ -201,6 +202,10 @@ void Reader::CheckLists(NodeKind kind) {
     case NodeKind::kEncoded:
       RequireSize(2);
       Require(w[0] < kCodecCount, "an unknown codec");
+      break;
+    case NodeKind::kDistinct:
+      RequireSize(2);
+      Require(w[0] < kCodecCount || w[0] == kNone, "an unknown codec");
       break;
     case NodeKind::kErase:
     case NodeKind::kMark: RequireSize(2); break;

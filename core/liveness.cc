@@ -38,6 +38,7 @@ bool Liveness::IsLive(ExprId id) {
       break;
     }
     case Kind::kRepeat:
+    case Kind::kKey:
     case Kind::kTransparent: live = IsLive(ExprId{e.a}); break;
     case Kind::kEncoded:
       // Every text can be spelled, so at rest only the text matters.
@@ -54,6 +55,38 @@ bool Liveness::IsLive(ExprId id) {
   }
   known_.Set(Raw(id), live ? 1 : 0);
   return live;
+}
+
+// By length: every residual with the number of ways that lead to it.
+std::uint32_t Liveness::CountStrings(ExprId start, std::uint32_t many) {
+  std::uint64_t count = 0;
+  std::uint32_t length = 0;
+  Memo known;  // every residual that was met
+  std::vector<std::pair<ExprId, std::uint64_t>> now, next;
+  if (IsLive(start)) now.emplace_back(start, 1);
+  for (; !now.empty(); ++length, std::swap(now, next)) {
+    Memo places;  // in `next`
+    next.clear();
+    for (const auto& [id, ways] : now) {
+      known.Set(Raw(id), 1);
+      if (pool_[id].nullable) count += ways;
+      if (count >= many) return kUnbounded;
+      for (unsigned b = 0; b < 256; ++b) {
+        meter_.Charge(1);
+        const ExprId rest = deriver_.Derive(id, b);
+        if (rest == ExprPool::kEmpty || !IsLive(rest)) continue;
+        if (const std::uint32_t* place = places.Get(Raw(rest))) {
+          next[*place].second = std::min<std::uint64_t>(next[*place].second + ways, many);
+        } else {
+          places.Set(Raw(rest), static_cast<std::uint32_t>(next.size()));
+          next.emplace_back(rest, ways);
+        }
+      }
+    }
+    // A way longer than there are residuals goes in a circle.
+    if (!next.empty() && length + 1 >= known.size()) return kUnbounded;
+  }
+  return static_cast<std::uint32_t>(count);
 }
 
 ExprId Liveness::LiveDerivative(ExprId head, std::uint8_t byte) {

@@ -20,8 +20,11 @@ class Liveness {
   Liveness(ExprPool& pool, Deriver& deriver, Meter& meter)
       : pool_(pool), deriver_(deriver), meter_(meter) {}
 
-  // Whether the language of a regular expression or a kScan residual is not empty.
+  // Whether the language of a regular expression, a kKey or a kScan residual is not empty.
   bool IsLive(ExprId id);
+
+  // How many strings a regular expression derives; kUnbounded if they are `many` or more.
+  std::uint32_t CountStrings(ExprId id, std::uint32_t many);
 
   // What is left of a head after `byte`, or kEmpty if that is nothing or dead.  A kScan whose
   // trigger completes gives its case, which need not be regular.

@@ -45,6 +45,10 @@ void ForEachPart(const ExprPool& pool, const Expr& e, Visit visit) {
     case Kind::kTally: {
       const TallyTable& table = pool.tallies_[e.a];
       for (ExprId id : table.kinds) visit(id);
+      for (const TallyTable::Item& item : table.items) {
+        visit(item.before);
+        visit(item.after);
+      }
       visit(table.separator);
       break;
     }

@@ -8,11 +8,14 @@ namespace structag {
 namespace {
 
 constexpr std::int32_t kVersion = 1;
+constexpr std::int32_t kSeq = 5, kAlt = 6, kDistinct = 22;  // kinds that others look into
+constexpr std::uint32_t kManyKeys = 1u << 18;               // nobody writes so many items
 
 class Reader {
  public:
-  Reader(std::span<const std::int32_t> words, ExprPool& pool, Deriver& deriver, Meter& meter)
-      : words_(words), pool_(pool), deriver_(deriver), meter_(meter) {}
+  Reader(std::span<const std::int32_t> words, ExprPool& pool, Deriver& deriver, Liveness& liveness,
+         Meter& meter)
+      : words_(words), pool_(pool), deriver_(deriver), liveness_(liveness), meter_(meter) {}
 
   ExprId Read();
 
@@ -63,6 +66,10 @@ class Reader {
     if (ids.empty()) throw BadProgram("a list without members");
     return ids;
   }
+  struct Place {
+    std::int32_t kind;
+    std::span<const std::int32_t> words;
+  };
   ExprId ReadNode(std::int32_t kind, std::size_t end);
   ExprId ReadBytes();
   ExprId ReadNoOccurrence();
@@ -70,14 +77,19 @@ class Reader {
   ExprId ReadTokens(std::size_t end);
   ExprId ReadUnordered();
   ExprId ReadTally();
+  ExprId ReadDistinct();
   ExprId ReadErase();
+  std::vector<std::uint32_t> WaysOf(std::uint32_t kind);
+  TallyTable::Item ItemOf(std::uint32_t node);
 
   std::span<const std::int32_t> words_;
   std::size_t at_ = 0;
   ExprPool& pool_;
   Deriver& deriver_;
+  Liveness& liveness_;
   Meter& meter_;
   std::vector<ExprId> nodes_;
+  std::vector<Place> places_;  // of the nodes
   std::uint32_t rule_count_ = 0;
 };
 
@@ -99,6 +111,7 @@ ExprId Reader::Read() {
     const std::uint32_t size = NextCount();
     if (size > words_.size() - at_) throw BadProgram("the program ends early");
     const std::size_t end = at_ + size;
+    places_.push_back({kind, words_.subspan(at_, size)});
     nodes_.push_back(ReadNode(kind, end));
     if (at_ != end) throw BadProgram("a node of the wrong length");
   }
@@ -118,13 +131,13 @@ ExprId Reader::ReadNode(std::int32_t kind, std::size_t end) {
       const auto offset = static_cast<std::uint32_t>(text.data() - pool_.literal_text_.data());
       return pool_.MakeLiteral(offset, static_cast<std::uint32_t>(text.size()));
     }
-    case 5: {
+    case kSeq: {
       const std::vector<std::uint32_t> parts = RestOf(end);
       ExprId seq = ExprPool::kEpsilon;
       for (std::size_t i = parts.size(); i-- > 0;) seq = pool_.MakeSeq(ExprId{parts[i]}, seq);
       return seq;
     }
-    case 6: return pool_.MakeAlt(RestOf(end));
+    case kAlt: return pool_.MakeAlt(RestOf(end));
     case 7: {
       const ExprId child = NextChild();
       const std::uint32_t min = NextCount();
@@ -162,6 +175,7 @@ ExprId Reader::ReadNode(std::int32_t kind, std::size_t end) {
     }
     case 19: return ReadUnordered();
     case 20: return ReadTally();
+    case kDistinct: return ReadDistinct();
     default: throw BadProgram("an unknown kind of node");
   }
 }
@@ -232,23 +246,96 @@ ExprId Reader::ReadTally() {
   const std::uint32_t count = NextCount();
   std::vector<std::uint32_t> counts{NextCount()};
   counts.push_back(NextMaximum());
-  TallyTable table{{}, NextChild()};
+  TallyTable table{{}, NextChild(), {}};
+  std::vector<std::uint32_t> keys;
   for (std::uint32_t i = 0; i < count; ++i) {
     table.kinds.push_back(NextChild());
+    const std::vector<std::uint32_t> ways = WaysOf(static_cast<std::uint32_t>(words_[at_ - 1]));
     counts.push_back(NextCount());
     counts.push_back(NextMaximum());
+    for (std::uint32_t way : ways) {
+      TallyTable::Item item = ItemOf(way);
+      item.kind = i;
+      if (item.has_key) {
+        item.key_row = static_cast<std::uint32_t>(keys.size() / 2);
+        const ExprId text = item.is_encoded ? ExprId{pool_[item.key].a} : item.key;
+        keys.push_back(Raw(ExprPool::kEmpty));
+        keys.push_back(liveness_.CountStrings(text, kManyKeys));
+      }
+      table.items.push_back(item);
+    }
   }
+  counts.insert(counts.end(), keys.begin(), keys.end());
   pool_.tallies_.push_back(std::move(table));
   const auto id = static_cast<std::uint32_t>(pool_.tallies_.size() - 1);
   return pool_.MakeTally(id, counts, kAtStart);
 }
 
+ExprId Reader::ReadDistinct() {
+  const std::int32_t codec = Next();
+  if (codec < -1 || codec >= static_cast<std::int32_t>(kCodecCount)) {
+    throw BadProgram("an unknown codec");
+  }
+  const ExprId text = pool_.MakeNot(ExprPool::kEmpty, kUtf8Start);
+  const ExprId key = pool_.MakeAnd({Raw(NextOperand()), Raw(text)});
+  if (codec < 0) return key;
+  return pool_.MakeEncoded(key, kCodecRest, Codec{static_cast<std::uint32_t>(codec)});
+}
+
+// The alternatives of a kind, if some of them may have a key.
+std::vector<std::uint32_t> Reader::WaysOf(std::uint32_t kind) {
+  std::vector<std::uint32_t> ways, stack{kind};
+  Memo seen;
+  bool has_key = false;
+  while (!stack.empty()) {
+    const std::uint32_t node = stack.back();
+    stack.pop_back();
+    if (seen.Get(node)) continue;
+    seen.Set(node, 1);
+    const Place& place = places_[node];
+    if (place.kind == kAlt) {
+      stack.insert(stack.end(), place.words.rbegin(), place.words.rend());
+      continue;
+    }
+    ways.push_back(node);
+    has_key = has_key || place.kind == kDistinct ||
+              (place.kind == kSeq && std::ranges::any_of(place.words, [&](std::int32_t part) {
+                 return places_[static_cast<std::uint32_t>(part)].kind == kDistinct;
+               }));
+  }
+  return has_key ? ways : std::vector<std::uint32_t>{kind};
+}
+
+TallyTable::Item Reader::ItemOf(std::uint32_t node) {
+  const Place& place = places_[node];
+  TallyTable::Item item{0, {}, ExprPool::kEmpty, ExprPool::kEpsilon, false, false, 0};
+  const std::int32_t self = static_cast<std::int32_t>(node);
+  const auto parts = place.kind == kSeq ? place.words : std::span(&self, 1);
+  const auto is_key = [&](std::int32_t part) {
+    return places_[static_cast<std::uint32_t>(part)].kind == kDistinct;
+  };
+  const auto found = std::ranges::find_if(parts, is_key);
+  const auto join = [&](auto from, auto to) {
+    ExprId seq = ExprPool::kEpsilon;
+    while (to != from) seq = pool_.MakeSeq(nodes_[static_cast<std::size_t>(*--to)], seq);
+    return seq;
+  };
+  item.before = join(parts.begin(), found);
+  if (found == parts.end()) return item;
+  const std::uint32_t key = static_cast<std::uint32_t>(*found);
+  item.key = nodes_[key];
+  item.has_key = true;
+  item.is_encoded = pool_[item.key].kind == Kind::kEncoded && places_[key].words[0] >= 0;
+  item.after = join(found + 1, parts.end());
+  return item;
+}
+
 }  // namespace
 
 ExprId ReadProgram(std::span<const std::int32_t> words, std::string_view text, ExprPool& pool,
-                   Deriver& deriver, Meter& meter) {
+                   Deriver& deriver, Liveness& liveness, Meter& meter) {
   pool.literal_text_ = text;
-  return Reader(words, pool, deriver, meter).Read();
+  return Reader(words, pool, deriver, liveness, meter).Read();
 }
 
 }  // namespace structag

@@ -10,6 +10,7 @@
 
 #include "derive.h"
 #include "expressions.h"
+#include "liveness.h"
 #include "meter.h"
 
 namespace structag {
@@ -22,6 +23,6 @@ class BadProgram : public std::runtime_error {
 
 // Fills `pool` (fresh) and returns the root.
 ExprId ReadProgram(std::span<const std::int32_t> words, std::string_view text, ExprPool& pool,
-                   Deriver& deriver, Meter& meter);
+                   Deriver& deriver, Liveness& liveness, Meter& meter);
 
 }  // namespace structag

@@ -36,6 +36,7 @@ void StatePool::Open() {
   queue_.clear();
   popped_.clear();
   complete_ = false;
+  doubtful_ = false;
 }
 
 bool StatePool::IsUsable(ExprId id) {
@@ -111,7 +112,7 @@ StateId StatePool::Close() {
     terms_.push_back(Raw(seen.id));
     terms_.push_back(Raw(seen.next));
   }
-  return Intern(terms_, complete_);
+  return Intern(terms_, complete_, doubtful_);
 }
 
 void StatePool::Expand(ExprId id, ContinuationId next) {
@@ -140,7 +141,10 @@ void StatePool::Expand(ExprId id, ContinuationId next) {
       return Add(ExprId{e.a},
                  push(exprs_.MakeRepeat(ExprId{e.a}, e.b == 0 ? 0 : e.b - 1, OneLess(e.c))));
     case Kind::kUnordered: return ExpandUnordered(e, next);
-    case Kind::kTally: return ExpandTally(e, next);
+    case Kind::kTally: return ExpandTally(id, next);
+    case Kind::kKey:
+      if (exprs_[ExprId{e.a}].nullable) FinishKey(e, next);
+      return;
     default: break;
   }
   if (e.nullable) Pop(next);  // a head
@@ -168,9 +172,10 @@ void StatePool::ExpandUnordered(const Expr& e, ContinuationId next) {
   }
 }
 
-void StatePool::ExpandTally(const Expr& e, ContinuationId next) {
-  const TallyTable& table = exprs_.tallies_[e.a];
-  const TallyCounts counts{exprs_.lists()[ListId{e.b}]};
+void StatePool::ExpandTally(ExprId id, ContinuationId next) {
+  const Expr& e = exprs_[id];
+  const TallyCounts counts = exprs_.CountsOf(e);
+  const TallyTable& table = counts.table;
   if (e.nullable) Pop(next);
   if (counts.max() == 0) return;
   if (e.c == kAfterMember) {
@@ -178,14 +183,42 @@ void StatePool::ExpandTally(const Expr& e, ContinuationId next) {
     if (IsUsable(tail)) Add(table.separator, continuations_.Push(tail, next));
     return;
   }
-  for (std::size_t k = 0; k < counts.kinds(); ++k) {
-    if (counts.max(k) == 0) continue;
-    const ExprId tail = exprs_.MakeTally(e.a, counts.After(k), kAfterMember);
-    if (IsUsable(tail)) Add(table.kinds[k], continuations_.Push(tail, next));
+  for (std::uint32_t i = 0; i < table.items.size(); ++i) {
+    const TallyTable::Item& item = table.items[i];
+    if (counts.max(item.kind) == 0) continue;
+    const ExprId tail =
+        exprs_.MakeTally(e.a, counts.After(item, TallyCounts::kPending), kAfterMember);
+    if (!IsUsable(tail)) continue;
+    if (!item.has_key) {
+      Add(item.before, continuations_.Push(tail, next));
+    } else if (counts.left(item) > 0 && IsUsable(item.after)) {
+      const ExprId key = exprs_.MakeFresh(item, counts.seen(item));
+      Add(exprs_.MakeSeq(item.before, exprs_.MakeKey(key, ExprPool::kEpsilon, id, i)), next);
+    }
   }
 }
 
-StateId StatePool::Intern(std::vector<std::uint32_t>& terms, bool complete) {
+void StatePool::FinishKey(const Expr& e, ContinuationId next) {
+  const auto& [tally, item] = exprs_.BegunBy(e);
+  const TallyCounts counts = exprs_.CountsOf(tally);
+  std::uint32_t seen = counts.seen(item);
+  doubtful_ = doubtful_ || seen == TallyCounts::kPending;
+  if (seen != TallyCounts::kPending) seen = Raw(exprs_.WithText(ExprId{seen}, ExprId{e.b}));
+  const ExprId tail = exprs_.MakeTally(tally.a, counts.After(item, seen), kAfterMember);
+  Add(item.after, continuations_.Push(tail, next));
+}
+
+StateId StatePool::AfterUnit(const Term& term) {
+  const Expr& e = exprs_[term.head];
+  if (e.kind != Kind::kKey) return Enter(ExprPool::kEpsilon, term.next);
+  const auto& [tally, item] = exprs_.BegunBy(e);
+  const TallyCounts counts = exprs_.CountsOf(tally);
+  const ExprId tail =
+      exprs_.MakeTally(tally.a, counts.After(item, TallyCounts::kPending), kAfterMember);
+  return Enter(item.after, continuations_.Push(tail, term.next));
+}
+
+StateId StatePool::Intern(std::vector<std::uint32_t>& terms, bool complete, bool doubtful) {
   if (terms.size() > 2) {
     sorted_.clear();
     for (std::size_t i = 0; i < terms.size(); i += 2) sorted_.emplace_back(terms[i], terms[i + 1]);
@@ -196,14 +229,21 @@ StateId StatePool::Intern(std::vector<std::uint32_t>& terms, bool complete) {
     }
   }
   const ListId list = lists_.Intern(terms);
-  const std::uint64_t hash = Mix(std::uint64_t{Raw(list)} << 1 | (complete ? 1 : 0));
+  for (std::size_t i = 0; i < terms.size() && !doubtful; i += 2) {
+    doubtful = IsPending(ExprId{terms[i]}) && HasBegun(ExprId{terms[i]});
+  }
+  doubtful = doubtful && (complete || !terms.empty());  // there is one dead state
+  const std::uint64_t hash =
+      Mix(std::uint64_t{Raw(list)} << 2 | (doubtful ? 2 : 0) | (complete ? 1 : 0));
   std::uint32_t* slot = index_.Find(hash, [&](std::uint32_t id) {
-    return states_[id].terms == list && states_[id].complete == complete;
+    return states_[id].terms == list && states_[id].complete == complete &&
+           states_[id].is_doubtful == doubtful;
   });
   if (*slot != InternIndex::kNone) return StateId{*slot};
   State state;
   state.terms = list;
   state.complete = complete;
+  state.is_doubtful = doubtful;
   for (std::size_t i = 0; i < terms.size(); i += 2) {
     state.reads_tokens = state.reads_tokens || exprs_[ExprId{terms[i]}].kind == Kind::kTokens;
     state.has_budget = state.has_budget || continuations_.HasBudget(ContinuationId{terms[i + 1]});

@@ -67,11 +67,30 @@ class StatePool {
   // Whether something outside of every budget's region may follow.
   bool LeavesRegions(StateId state) const;
 
+  // Whether a head is a key that might have been before: it follows one that is not known.
+  bool IsPending(ExprId head) const noexcept {
+    if (exprs_[head].kind != Kind::kKey) return false;
+    const auto& [tally, item] = exprs_.BegunBy(exprs_[head]);
+    return exprs_.CountsOf(tally).seen(item) == TallyCounts::kPending;
+  }
+  bool HasBegun(ExprId key) const noexcept {
+    const Expr& e = exprs_[key];
+    return ExprId{e.b} != ExprPool::kEpsilon || ExprId{e.a} != exprs_.BegunBy(e).item.key;
+  }
   // Whether a head is a unit of its own, so that a summary may exist.
   bool IsUnit(ExprId head) const noexcept {
     const Kind kind = exprs_[head].kind;
-    return kind != Kind::kBytes && kind != Kind::kLiteral && kind != Kind::kTokens;
+    return kind != Kind::kBytes && kind != Kind::kLiteral && kind != Kind::kTokens &&
+           !IsPending(head);
   }
+  // What a head is to those who know nothing of the other items of a list.
+  ExprId UnitOf(ExprId head) const noexcept {
+    return exprs_[head].kind == Kind::kKey ? ExprId{exprs_[head].a} : head;
+  }
+  // The state once a term's head is done.  After a key it does not know which one that was: where
+  // that matters, the states that follow are doubtful.
+  StateId AfterUnit(const Term& term);
+  bool IsDoubtful(StateId state) const noexcept { return states_[Raw(state)].is_doubtful; }
   bool IsComplete(StateId state) const noexcept { return states_[Raw(state)].complete; }
   bool HasBudget(StateId state) const noexcept { return states_[Raw(state)].has_budget; }
   bool ReadsTokens(StateId state) const noexcept { return states_[Raw(state)].reads_tokens; }
@@ -122,6 +141,7 @@ class StatePool {
     bool complete = false;
     bool has_budget = false;
     bool reads_tokens = false;
+    bool is_doubtful = false;
     Published<std::uint8_t> claims;  // by Claim: 1 known, 2 holds
     std::uint32_t next = kUnknown;   // index of its NextBytes
     std::uint32_t clipped = kUnknown;
@@ -143,10 +163,11 @@ class StatePool {
   void Pop(ContinuationId next);
   void Expand(ExprId id, ContinuationId next);
   void ExpandUnordered(const Expr& e, ContinuationId next);
-  void ExpandTally(const Expr& e, ContinuationId next);
+  void ExpandTally(ExprId id, ContinuationId next);
+  void FinishKey(const Expr& e, ContinuationId next);
   bool IsUsable(ExprId id);
   StateId Close();
-  StateId Intern(std::vector<std::uint32_t>& terms, bool complete);
+  StateId Intern(std::vector<std::uint32_t>& terms, bool complete, bool doubtful = false);
   ExprId Advance(ExprId head, std::uint8_t byte);
   const std::vector<std::uint32_t>& TokenBits(std::uint32_t token_set);
 
@@ -182,6 +203,7 @@ class StatePool {
   std::vector<std::uint32_t> terms_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted_;
   bool complete_ = false;
+  bool doubtful_ = false;
 };
 
 }  // namespace structag

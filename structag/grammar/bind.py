@@ -24,6 +24,7 @@ from typing import NamedTuple
 from structag.grammar.expressions import (
     Alt,
     And,
+    Distinct,
     Empty,
     Encoded,
     Epsilon,
@@ -44,7 +45,7 @@ from structag.grammar.expressions import (
 )
 
 _NO_TEXT = b"\xff"  # in no marker, and in no content of a token
-_OPERATORS = (And, Not, Encoded, Erase, Transparent)
+_OPERATORS = (And, Not, Encoded, Distinct, Erase, Transparent)
 
 
 def bind_vocabulary(

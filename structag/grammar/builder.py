@@ -27,6 +27,7 @@ from structag.grammar.expressions import (
     Budget,
     Bytes,
     Chars,
+    Distinct,
     Epsilon,
     Erase,
     Grammar,
@@ -216,6 +217,11 @@ class GrammarBuilder(GrammarTable):
         if not kept or max == 0:
             return self.epsilon
         return self.intern(Tally(kept, min, max, separator))
+
+    def distinct(self, codec: str | None, child: Ref) -> Ref:
+        """The key of an item of a counted list; see `Distinct`."""
+        self._require_regular((child,), "Distinct")
+        return child if child == self.empty else self.intern(Distinct(codec, child))
 
     def build(self, root: Ref) -> Grammar:
         """The grammar that starts at `root`; it shares this table.

@@ -17,6 +17,7 @@ from structag.grammar.expressions import (
     Alt,
     And,
     Assertion,
+    Distinct,
     Encoded,
     Epsilon,
     Erase,
@@ -84,7 +85,7 @@ def _cut_down(
                 kept[ref] = algebra.assertion(index) if index < count else algebra.empty
             case Transparent(child):
                 kept[ref] = marks if nullable[child] else algebra.empty
-            case Encoded() | Erase() | NoOccurrence() | Epsilon():
+            case Encoded() | Distinct() | Erase() | NoOccurrence() | Epsilon():
                 kept[ref] = algebra.epsilon if nullable[ref] else algebra.empty
             case Seq(parts):
                 kept[ref] = algebra.seq(*(kept[part] for part in parts))
@@ -110,7 +111,7 @@ def _within(nodes: Sequence[Node], root: Ref) -> list[Ref]:
     pending = [root]
     while pending:
         node = nodes[pending.pop()]
-        if isinstance(node, Transparent | Encoded | Erase):
+        if isinstance(node, Transparent | Encoded | Distinct | Erase):
             continue
         for ref in children(node):
             if ref not in seen:

@@ -205,6 +205,9 @@ class Tally(NamedTuple):
     ``kinds`` are ``(expression, min, max or None)``; the whole has `min` to `max` items with
     `separator` between neighbours.  An item that belongs to several kinds counts for one of them.
     No kind may derive the empty sequence.
+
+    A kind, or each of its alternatives, may have a key: a `Distinct` among its parts (the first
+    one counts).  Then no two items that take the same alternative have the same key.
     """
 
     kinds: tuple[tuple[Ref, int, int | None], ...]
@@ -220,10 +223,21 @@ class Mark(NamedTuple):
     child: Ref
 
 
+class Distinct(NamedTuple):
+    """The key of an item of a `Tally`: another text of a regular operand each time.
+
+    It is spelled under `codec`, see `Encoded`, or as it is (None).  Texts are compared, not their
+    spellings.  Anywhere else it is nothing but the spellings of the operand's texts.
+    """
+
+    codec: str | None
+    child: Ref
+
+
 Node: TypeAlias = (
     Empty | Epsilon | Bytes | Literal | Chars | Seq | Alt | Repeat | Rule | And | Not | Encoded
     | NoOccurrence | Scan | Erase | Assertion | Transparent | Tokens | Budget | Unordered | Tally
-    | Mark
+    | Mark | Distinct
 )  # fmt: skip
 
 
@@ -313,7 +327,7 @@ def children(node: Node) -> tuple[Ref, ...]:
             return parts
         case (
             Repeat(child) | Not(child) | Encoded(_, child) | Erase(_, child) | Transparent(child)
-            | Budget(child) | Mark(_, child)
+            | Budget(child) | Mark(_, child) | Distinct(_, child)
         ):  # fmt: skip
             return (child,)
         case Scan(cases):
@@ -332,7 +346,9 @@ def with_children(node: Node, refs: tuple[Ref, ...]) -> Node:
     match node:
         case Seq() | Alt() | And():
             return node._replace(parts=refs)
-        case Repeat() | Not() | Encoded() | Erase() | Transparent() | Budget() | Mark():
+        case (
+            Repeat() | Not() | Encoded() | Erase() | Transparent() | Budget() | Mark() | Distinct()
+        ):
             return node._replace(child=refs[0])
         case Scan(cases):
             pairs = tuple((text, ref) for (text, _), ref in zip(cases, refs, strict=True))

@@ -25,6 +25,7 @@ from structag.grammar.expressions import (
     Budget,
     Bytes,
     Chars,
+    Distinct,
     Encoded,
     Erase,
     Grammar,
@@ -203,6 +204,8 @@ def hash_from_children(node: Node, values: Sequence[bytes], marks: bool) -> byte
             return _digest(b"chars", _numbers(*(edge for pair in ranges for edge in pair)))
         case Encoded(codec, child):
             return _digest(b"encoded", values[child], codec.encode())
+        case Distinct(codec, child):
+            return _digest(b"distinct", values[child], (codec or "").encode())
         case NoOccurrence(patterns):
             return _digest(b"no-occurrence", *map(_text, patterns))
         case Scan(cases, excludes):

@@ -24,8 +24,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from structag.errors import GrammarError
 from structag.grammar.expressions import (
     Alt,
+    Distinct,
     Erase,
     Grammar,
     Mark,
@@ -272,6 +274,7 @@ class _Solver:
                     firsts.append(self._first(rest, others, copies[separator]))
                 return self._union(firsts)
             case Tally(kinds, low, high, separator):
+                self._require_no_keys([ref for ref, _, _ in kinds])
                 counts = [(copies[ref], least, most) for ref, least, most in kinds]
                 firsts = []
                 for place, (kind, least, most) in enumerate(kinds):
@@ -282,6 +285,20 @@ class _Solver:
                 return self._union(firsts)
             case _:
                 raise AssertionError(f"{node} has no left corner")
+
+    def _require_no_keys(self, kinds: list[Ref]) -> None:
+        """A list loses its first item here, and who comes after would not know its key."""
+        pending = kinds
+        while pending:
+            match node := self.grammar.nodes[pending.pop()]:
+                case Distinct():
+                    raise GrammarError(
+                        "items that differ, in a list that a left-recursive rule begins with",
+                        code="grammar-operand",
+                        hint="let the list begin with a byte or token",
+                    )
+                case Seq() | Alt() | Mark():
+                    pending += children(node)
 
     def _split_prefix(self, parts: Sequence[Ref]) -> _Split:
         """Of a sequence of which all parts but the last are nullable; halved as in `nonempty`."""

@@ -21,6 +21,7 @@ numbers of the program differ from the grammar's.  Kinds and arguments (`∞` is
     17 Tokens negated (0/1), ids · 18 Budget child, max tokens
     19 Unordered members, rest|-1, separator, members × (child, required 0/1)
     20 Tally kinds, min, max|∞, separator, kinds × (child, min, max|∞)
+    22 Distinct codec (as they are: -1), child
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from structag.grammar.expressions import (
     Budget,
     Bytes,
     Chars,
+    Distinct,
     Empty,
     Encoded,
     Epsilon,
@@ -107,7 +108,10 @@ def nullability(nodes: Sequence[Node], node: Node, values: Sequence[int]) -> int
             return YES if low == 0 else values[child]
         case Rule():
             return UNSETTLED
-        case Mark(_, child) | Encoded(_, child) | Transparent(child) | Budget(child):
+        case (
+            Mark(_, child) | Encoded(_, child) | Distinct(_, child) | Transparent(child)
+            | Budget(child)
+        ):  # fmt: skip
             return values[child]
         case Not(child):
             return NO if values[child] else YES

@@ -19,6 +19,7 @@ from structag.grammar.expressions import (
     Budget,
     Bytes,
     Chars,
+    Distinct,
     Empty,
     Encoded,
     Epsilon,
@@ -108,6 +109,8 @@ def _tree_label(grammar: Grammar, ref: Ref) -> str:
             return f"repeat {_Shown().counts(low, high)}"
         case Encoded(codec):
             return f"{codec} spelling"
+        case Distinct(codec):
+            return "distinct text" if codec is None else f"{codec} spelling of a distinct text"
         case Scan(cases):
             return "scan " + ", ".join(quote(trigger) for trigger, _ in cases)
         case Budget(_, max_tokens):
@@ -186,6 +189,9 @@ def _call(node: Node, operand: Operand) -> str:
     match node:
         case Encoded(codec, child):
             return f"{_CODEC_NAMES[codec]}({show(child)})"
+        case Distinct(codec, child):
+            text = show(child) if codec is None else f"{_CODEC_NAMES[codec]}({show(child)})"
+            return f"distinct({text})"
         case NoOccurrence(patterns):
             return f"text_without({', '.join(map(quote, patterns))})" if patterns else "any_text()"
         case Scan(cases, excludes):

@@ -14,6 +14,7 @@ from structag.grammar.expressions import (
     Budget,
     Bytes,
     Chars,
+    Distinct,
     Empty,
     Encoded,
     Epsilon,
@@ -69,6 +70,8 @@ def rebuild(builder: GrammarBuilder, node: Node, refs: tuple[Ref, ...], rules: l
             return builder.complement(refs[0])
         case Encoded(codec):
             return builder.encoded(codec, refs[0])
+        case Distinct(codec):
+            return builder.distinct(codec, refs[0])
         case NoOccurrence(patterns):
             return builder.no_occurrence(patterns)
         case Scan(cases, excludes):

@@ -222,6 +222,29 @@ def test_tally_is_exactly_the_table(
     assert language(grammar_of(write), b"ab,", 3) == words(expected)
 
 
+def test_no_two_items_of_a_way_have_the_same_key() -> None:
+    def write(b: GrammarBuilder) -> Ref:
+        letter = b.distinct(None, b.alt(b.literal(b"a"), b.literal(b"b")))
+        other = b.seq(letter, b.literal(b"c"))
+        return b.tally([(b.alt(letter, other), 0, None)], 0, None, b.epsilon)
+
+    expected = "- a b ac bc ab ba aac bbc aca bcb abc bac acb bca"
+
+    assert language(grammar_of(write), b"abc", 3) == words(expected)
+
+
+def test_keys_are_compared_as_what_they_spell() -> None:
+    def write(b: GrammarBuilder) -> Ref:
+        key = b.seq(b.distinct("json", b.any_char), b.literal(b";"))
+        return b.tally([(key, 2, 2)], 0, None, b.epsilon)
+
+    reference = ReferenceMatcher(grammar_of(write))
+
+    assert reference.accepts(b"a;b;")
+    assert reference.accepts(rb"\u0061;b;")
+    assert not reference.accepts(rb"\u0061;a;")
+
+
 # -- codecs
 
 

@@ -131,6 +131,8 @@ REFUSED: dict[str, Callable[[GrammarBuilder], object]] = {
     "a budget that cannot end": lambda b: b.budget(b.literal(b"ab"), 3),
     "a nullable member": lambda b: b.unordered([(b.optional(b.any_char), True)], None, b.epsilon),
     "a nullable kind": lambda b: b.tally([(b.any_text, 0, 1)], 0, None, b.epsilon),
+    "a key with a rule in it": lambda b: b.distinct("json", rule_of(b)),
+    "a key in an unknown codec": lambda b: b.distinct("yaml", b.any_text),
     "two bodies": lambda b: b.define(rule_of(b), b.epsilon) or b.define(2, b.epsilon),
 }
 

@@ -134,6 +134,7 @@ def test_every_field_counts() -> None:
         b.tally([(a, 0, 2)], 0, None, comma), b.tally([(a, 0, 2)], 1, None, comma),
         b.tally([(a, 0, 2)], 0, 2, comma), b.tally([(a, 0, 2)], 0, None, c),
         b.tally([(a, 0, 2), (c, 0, 2)], 0, None, comma),
+        b.distinct("json", a), b.distinct("xml", a), b.distinct(None, a), b.distinct(None, c),
     ]  # fmt: skip
 
     assert len({fingerprint(b.build(root)) for root in roots}) == len(roots)

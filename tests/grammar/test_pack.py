@@ -42,6 +42,8 @@ def test_every_kind_is_written_as_documented() -> None:
         b.budget(b.no_occurrence([b"q", b"zz"]), 9),
         b.unordered([(a, True), (z, False)], a, z),
         b.tally([(a, 1, None), (z, 0, 4)], 2, 8, z),
+        b.distinct("xml", a),
+        b.distinct(None, a),
     ]
     nodes, bodies, root, pool = read(b.build(b.seq(*parts)))
     at = {(kind, *arguments): i for i, (kind, arguments) in enumerate(nodes)}
@@ -66,6 +68,8 @@ def test_every_kind_is_written_as_documented() -> None:
         (18, [at[12, 2, 3, 1, 1, 2], 9]),
         (19, [2, la, lz, la, 1, lz, 0]),
         (20, [2, 2, 8, lz, la, 1, -1, lz, 0, 4]),
+        (22, [1, la]),
+        (22, [-1, la]),
     ]
 
 

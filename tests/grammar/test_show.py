@@ -70,6 +70,8 @@ def test_every_expression_has_a_notation() -> None:
             'unordered("a", "c" optional, rest "d", separator ",")'
         ),
         b.tally([(a, 0, 2)], 1, None, b.literal(b",")): 'tally("a" {0,2}, all {1,}, separator ",")',
+        b.distinct("json", a): 'distinct(json_string("a"))',
+        b.distinct(None, a): 'distinct("a")',
         b.mark("/x", a): '"a"',
     }  # fmt: skip
     for root, text in shown.items():

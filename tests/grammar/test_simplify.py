@@ -231,6 +231,20 @@ def test_a_member_that_turns_out_nullable_is_refused() -> None:
     assert caught.value.code == "grammar-operand"
 
 
+def test_a_list_of_items_that_differ_is_not_taken_apart() -> None:
+    b = GrammarBuilder()
+    rule = b.rule("r")
+    item = b.seq(b.distinct(None, b.any_char), b.literal(b";"))
+    items = b.tally([(item, 0, None), (b.seq(rule, b.literal(b"x")), 0, 1)], 1, None, b.epsilon)
+    b.define(rule, b.alt(items, b.literal(b"y")))
+    with pytest.raises(
+        GrammarError, match="items that differ, in a list that a left-recursive"
+    ) as e:
+        simplify_grammar(b.build(rule))
+
+    assert e.value.code == "grammar-operand"
+
+
 def test_assertions_decide_whether_a_pattern_is_nullable() -> None:
     b = GrammarBuilder()
     text = b.transparent(b.any_text)

@@ -12,7 +12,13 @@ import numpy as np
 from hypothesis import event, given
 from hypothesis import strategies as st
 from support.engine import LIMITS, compile_or_none, compiler_of, properties, vocabulary_of
-from support.strategies import GrammarSample, VocabularySample, grammars, vocabularies
+from support.strategies import (
+    GrammarSample,
+    VocabularySample,
+    grammars,
+    keyed_lists,
+    vocabularies,
+)
 
 from structag._core import Engine, Matcher, make_engine
 from structag.grammar.bind import bind_vocabulary
@@ -75,6 +81,22 @@ def test_random_grammars(
     built = check(data, lambda: vocabulary_of(tokens), grammar.grammar)
 
     event("summaries" if built else "no summary")
+
+
+@st.composite
+def list_samples(draw: st.DrawFn) -> tuple[GrammarSample, VocabularySample]:
+    alphabet = draw(st.sampled_from([("a", "b"), ("a", '"', "\\"), ("a", ","), ("a", "&", ";")]))
+    return draw(keyed_lists(alphabet=alphabet)), draw(vocabularies(alphabet, complete=True))
+
+
+@properties()
+@given(st.data(), list_samples())
+def test_lists_of_items_that_differ(
+    data: st.DataObject, sample: tuple[GrammarSample, VocabularySample]
+) -> None:
+    grammar, tokens = sample
+    if compile_or_none(compiler_of(tokens), grammar.grammar) is not None:
+        check(data, lambda: vocabulary_of(tokens), grammar.grammar)
 
 
 @properties()

@@ -11,7 +11,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from support.engine import LIMITS, compile_or_none, completion, prefixes, properties, words
 from support.reference_matcher import ReferenceMatcher
-from support.strategies import GrammarSample, byte_strings, grammars, shapes
+from support.strategies import GrammarSample, byte_strings, grammars, keyed_lists, shapes
 
 from structag.compiler import Compiler
 from structag.grammar.builder import CODECS
@@ -68,6 +68,12 @@ def check_witness(
 @properties()
 @given(grammars())
 def test_all_short_strings_of_any_grammar(sample: GrammarSample) -> None:
+    check_all_words(sample)
+
+
+@properties()
+@given(keyed_lists())
+def test_all_short_strings_of_lists_of_items_that_differ(sample: GrammarSample) -> None:
     check_all_words(sample)
 
 

@@ -29,6 +29,7 @@ from structag.grammar.expressions import (
     Budget,
     Bytes,
     Chars,
+    Distinct,
     Empty,
     Encoded,
     Epsilon,
@@ -36,6 +37,7 @@ from structag.grammar.expressions import (
     Grammar,
     Literal,
     Mark,
+    Node,
     NoOccurrence,
     Not,
     Ref,
@@ -221,6 +223,8 @@ class ReferenceMatcher:
                 return self.ends(child, place)
             case Encoded(codec, child):
                 return self._encoded_ends(CODECS[codec], child, place)
+            case Distinct(codec, child):
+                return {end for end, _ in self._keys(codec, child, place)}
             case NoOccurrence(patterns):
                 lengths = place.text_lengths
                 return (k for k in lengths if not any(p in place.bytes[:k] for p in patterns))
@@ -267,10 +271,18 @@ class ReferenceMatcher:
     def _encoded_ends(
         self, decode: Callable[[str], str | None], child: Ref, place: Suffix
     ) -> Iterator[int]:
+        return (end for end, _ in self._decoded(decode, child, place))
+
+    def _decoded(
+        self, decode: Callable[[str], str | None], child: Ref, place: Suffix
+    ) -> Iterator[tuple[int, str]]:
         for length in place.text_lengths:
             text = decode(place.bytes[:length].decode("utf-8"))
             if text is not None and self.derives(child, tuple(text.encode("utf-8"))):
-                yield length
+                yield length, text
+
+    def _keys(self, codec: str | None, child: Ref, place: Suffix) -> Iterator[tuple[int, str]]:
+        return self._decoded(str if codec is None else CODECS[codec], child, place)
 
     def _eraser(self, ref: Ref, child: Ref, count: int) -> Eraser:
         if ref not in self._erasers:
@@ -345,8 +357,9 @@ class ReferenceMatcher:
             queue.extend(found.difference(queue))
 
     def _tally_ends(self, node: Tally, place: Suffix) -> Iterator[int]:
-        queue: list[tuple[tuple[int, ...], int]] = [((0,) * len(node.kinds), 0)]
-        for counts, at in queue:
+        none: frozenset[tuple[int, Ref, str]] = frozenset()
+        queue = [((0,) * len(node.kinds), none, 0)]
+        for counts, keys, at in queue:
             total = sum(counts)
             counted = zip(counts, node.kinds, strict=True)
             if total >= node.min and all(have >= low for have, (_, low, _) in counted):
@@ -355,12 +368,49 @@ class ReferenceMatcher:
                 continue
             starts = self._after(node.separator, place, {at}) if total else {at}
             found = {
-                ((*counts[:i], counts[i] + 1, *counts[i + 1 :]), end)
+                ((*counts[:i], counts[i] + 1, *counts[i + 1 :]), keys | key, end)
                 for i, (ref, _, high) in enumerate(node.kinds)
                 if high is None or counts[i] < high
-                for end in self._after(ref, place, starts)
+                for start in starts
+                for end, key in self._item_ends(i, ref, place, start)
+                if not key & keys
             }
             queue.extend(found.difference(queue))
+
+    def _item_ends(
+        self, kind: int, ref: Ref, place: Suffix, start: int
+    ) -> Iterator[tuple[int, frozenset[tuple[int, Ref, str]]]]:
+        """Where an item can end, each with its key (by kind and alternative), if it has one."""
+        node = self._unmarked(ref)
+        if isinstance(node, Alt):
+            for way in node.parts:
+                yield from self._item_ends(kind, way, place, start)
+            return
+        parts = node.parts if isinstance(node, Seq) else (ref,)
+        plain = itertools.takewhile(
+            lambda part: not isinstance(self._unmarked(part), Distinct), parts
+        )
+        at = len(list(plain))
+        before: set[int] = {start}
+        for part in parts[:at]:
+            before = self._after(part, place, before)
+        if at == len(parts):
+            yield from ((end, frozenset()) for end in before)
+            return
+        key = self._unmarked(parts[at])
+        assert isinstance(key, Distinct)
+        for middle in before:
+            for length, text in self._keys(key.codec, key.child, place.tails[middle]):
+                after = {middle + length}
+                for part in parts[at + 1 :]:
+                    after = self._after(part, place, after)
+                for end in after:
+                    yield end, frozenset([(kind, ref, text)])
+
+    def _unmarked(self, ref: Ref) -> Node:
+        while isinstance(node := self.nodes[ref], Mark):
+            ref = node.child
+        return node
 
 
 def count_starts(symbols: Iterable[int]) -> int:

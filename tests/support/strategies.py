@@ -118,6 +118,18 @@ def grammars(
 
 
 @st.composite
+def keyed_lists(draw: st.DrawFn, *, alphabet: tuple[str, ...] | None = None) -> GrammarSample:
+    """A counted list whose items have keys, with or without a byte around it."""
+    chars = alphabet or draw(st.sampled_from(ALPHABETS))
+    writer = _Writer(draw, chars, None)
+    b = writer.builder
+    items = writer.tally(1, keyed=True)
+    if draw(st.booleans()):
+        items = b.seq(writer.leaf(), items, b.literal(writer.text(1, 1)))
+    return GrammarSample(b.build(items), chars)
+
+
+@st.composite
 def vocabularies(
     draw: st.DrawFn, alphabet: Sequence[str], *, complete: bool = False, control: bool = False
 ) -> VocabularySample:
@@ -382,11 +394,27 @@ class _Writer:
         rest = self.member(depth) if self.size(0, 2) == 0 else None
         return self.builder.unordered(members, rest, self.separator())
 
-    def tally(self, depth: int) -> Ref:
+    def keyed(self, depth: int) -> Ref:
+        """Members with a key, or one that has none among them."""
+        b = self.builder
+        ways = []
+        for _ in range(self.size(1, 2)):
+            before = b.literal(self.text(1, 1)) if self.size(0, 2) else b.epsilon
+            codec = self.pick("json", "xml", "plain")
+            regular = self.draw(st.booleans())
+            text = self.regular(2) if regular else b.repeat(self.chars(), 0, self.size(1, 3))
+            key = b.distinct(None if codec == "plain" else codec, text)
+            after = self.expression(depth) if self.size(0, 2) == 0 else b.literal(self.text(0, 1))
+            way = b.seq(before, key, after)
+            ways.append(b.seq(b.literal(self.text(1, 1)), way) if b.is_nullable(way) else way)
+        return b.alt(*ways, self.member(depth)) if self.size(0, 3) == 0 else b.alt(*ways)
+
+    def tally(self, depth: int, keyed: bool | None = None) -> Ref:
         kinds = []
+        keyed = self.draw(st.booleans()) if keyed is None else keyed
         for _ in range(self.size(1, 2)):
             low, high = self.draw(st.sampled_from(ITEM_COUNTS))
-            kinds.append((self.member(depth), low, high))
+            kinds.append((self.keyed(depth) if keyed else self.member(depth), low, high))
         low, high = self.draw(st.sampled_from(((0, None), (0, 3), (1, None), (2, 2))))
         return self.builder.tally(kinds, low, high, self.separator())
 
