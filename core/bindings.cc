@@ -54,9 +54,7 @@ void TranslateErrors(const std::exception_ptr& pointer, void*) {
         what = "size of a grammar";
         setting = "max_expressions";
         break;
-      case Limit::kNesting:
-        what = "nesting of a regular expression";
-        break;
+      case Limit::kNesting: what = "nesting of a regular expression"; break;
     }
     const std::string message = std::string("the limit on ") + what + " was reached";
     nb::object error =

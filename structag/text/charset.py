@@ -191,6 +191,15 @@ def fold_case(members: CharSet, is_legacy: bool = False) -> CharSet:
     return union(variants)
 
 
+_TURKIC_I: CharSet = ((0x49, 0x49), (0x69, 0x69), (0x130, 0x131))
+
+
+def fold_case_python(members: CharSet) -> CharSet:
+    """`fold_case` as the `i` flag of Python's `re` has it: with i go the Turkic İ and ı."""
+    folded = fold_case(members)
+    return union((*folded, *_TURKIC_I)) if intersect(folded, _TURKIC_I) else folded
+
+
 def canonical_case(text: str) -> str:
     """The text with each character simply case-folded; for strings of the `v` flag."""
     mapping = _canonical(False)

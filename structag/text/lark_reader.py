@@ -18,6 +18,7 @@ from structag.grammar.builder import MAX_COUNT, GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.text import charset
 from structag.text.regex import lower_regex
+from structag.text.regex_python import parse_python
 from structag.text.rule_reader import NOWHERE, span_of
 from structag.text.rules import (
     Chars,
@@ -90,7 +91,7 @@ class RegularText:
     pattern: str
 
     def __call__(self, b: GrammarBuilder, refs: Series[Ref]) -> Ref:
-        return lower_regex(self.pattern, b, is_part=True)
+        return lower_regex(self.pattern, b, is_part=True, parse=parse_python)
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,7 @@ def _string(token: lark.Token) -> Expression:
     text = _ESCAPE.sub(unescape, token[1 : -2 if ignores_case else -1])
     if not ignores_case:
         return Text(text, span)
-    chars = (Chars(charset.fold_case(((ord(char), ord(char)),)), span) for char in text)
+    chars = (Chars(charset.fold_case_python(((ord(char), ord(char)),)), span) for char in text)
     return Sequence(tuple(chars), span)
 
 

@@ -22,7 +22,7 @@ from structag.grammar.expressions import (
 )
 from structag.grammar.write import ALT, ATOM, LINE_LENGTH, Operand
 from structag.text.notation import Ebnf, cannot_write
-from structag.text.write_regex import character_class
+from structag.text.write_regex import character_class, escaped
 
 
 class LarkNotation(Ebnf):
@@ -79,4 +79,13 @@ class LarkNotation(Ebnf):
     def _class(self, ranges: Sequence[tuple[int, int]]) -> str:
         if tuple(ranges) == UNICODE_SCALARS:
             return "/./s"
-        return f"/{character_class(ranges)}/"
+        return f"/{character_class(ranges, _escaped)}/"
+
+
+def _escaped(char: str) -> str:
+    """`char` in a class; what Lark unescapes before it reads the class is no operator there."""
+    if char == "-":
+        return "\\-"
+    if char > "\uffff" and not char.isprintable():
+        return f"\\U{ord(char):08X}"
+    return escaped(char)

@@ -11,13 +11,14 @@ Not here: which texts a pattern is searched in, and how they are spelled (`Encod
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeAlias
 
 from structag.errors import GrammarSyntaxError, StructagError, UnsupportedError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
 from structag.source import Source
-from structag.text import charset
 from structag.text.regex_reach import looks_across, looks_out
 from structag.text.regex_syntax import (
     Assertion,
@@ -35,6 +36,7 @@ MAX_ASSERTIONS = 8
 _MAX_BRANCHES = 64
 _LONE = re.compile("[\ud800-\udfff]")
 _LEAVES = (Text, Chars)
+Parse: TypeAlias = Callable[[str, Limits], tuple[Pattern, bool]]
 _EDGES = ("start", "end", "ahead", "not-ahead", "behind", "not-behind")
 
 
@@ -45,11 +47,12 @@ def lower_regex(
     search: bool = False,
     is_part: bool = False,
     limits: Limits | None = None,
+    parse: Parse = parse,
 ) -> Ref:
     """The texts that `pattern` matches as a whole, or, with `search`, somewhere.
 
     With `is_part` more text may come before and after, so that anchors and look-around must not
-    depend on it.
+    depend on it.  `parse` reads the pattern: as ECMA-262, or as `regex_python` does.
 
     >>> b = GrammarBuilder()
     >>> b.node(lower_regex("[a-c]{2,5}", b))
@@ -62,15 +65,21 @@ def lower_regex(
         LimitError: `nesting-limit`, groups nested deeper than `Limits.max_nesting`.
     """
     try:
-        return _lower(pattern, builder, search, is_part, limits or Limits())
+        _check_text(pattern)
+        tree, has_assertion = parse(pattern, limits or Limits())
+        lowering = _Lowering(builder, pattern)
+        if has_assertion:
+            if is_part and looks_out(tree):
+                raise lowering.refusal("anchors and look-around past the text that is matched")
+            return lowering.whole(tree, search, search)
+        ref = lowering.plain(tree)
     except StructagError as error:
         Source(pattern, "<pattern>").place(error)
         raise
+    return builder.seq(builder.any_text, ref, builder.any_text) if search else ref
 
 
-def _lower(
-    pattern: str, builder: GrammarBuilder, search: bool, is_part: bool, limits: Limits
-) -> Ref:
+def _check_text(pattern: str) -> None:
     if not pattern.isascii() and (lone := _LONE.search(pattern)):
         raise GrammarSyntaxError(
             f"a lone surrogate, U+{ord(lone[0]):04X}",
@@ -78,14 +87,6 @@ def _lower(
             span=lone.span(),
             expected="Unicode text",
         )
-    tree, has_assertion = parse(pattern, limits)
-    lowering = _Lowering(builder, pattern)
-    if has_assertion:
-        if is_part and looks_out(tree):
-            raise lowering.refusal("anchors and look-around past the text that is matched")
-        return lowering.whole(tree, search, search)
-    ref = lowering.plain(tree)
-    return builder.seq(builder.any_text, ref, builder.any_text) if search else ref
 
 
 class _Lowering:
@@ -258,7 +259,8 @@ class _Lowering:
         if kind in ("start", "end"):
             condition = builder.epsilon
         elif kind in ("line-start", "line-end"):
-            line_end = builder.chars(charset.LINE_ENDS)
+            assert isinstance(part, Chars)
+            line_end = builder.chars(part.members)
             edge = (text, line_end) if kind == "line-start" else (line_end, text)
             condition = builder.optional(builder.seq(*edge))
         else:

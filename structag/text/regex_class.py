@@ -113,7 +113,7 @@ class ClassReader:
         if char == "u":
             return self._unicode(start)
         if char in "pP" and strict:
-            return self._property(start, char == "P")
+            return self.read_property(start, char == "P")
         if char in "01234567":
             return self._octal(start, char)
         if in_class and strict and (char == "-" or (self.mode == "v" and char in _V_ESCAPES)):
@@ -144,14 +144,20 @@ class ClassReader:
             raise self.error("a hexadecimal escape is not complete", start, self.at, "hex digits")
         return ord(self.text[start + 1])
 
-    def _unicode(self, start: int) -> int:
+    def read_braced(self, start: int) -> int | None:
+        """The code point in the braces at the cursor, if there are; else the cursor stays."""
         braced = _BRACED.match(self.text, self.at)
-        if braced and self.mode != "b":
-            digits = braced.group(1).lstrip("0") or "0"
-            if len(digits) > 6 or int(digits, 16) > charset.TOP:
-                raise self.error("a code point over 10FFFF", start, braced.end())
-            self.at = braced.end()
-            return int(digits, 16)
+        if braced is None:
+            return None
+        digits = braced.group(1).lstrip("0") or "0"
+        if len(digits) > 6 or int(digits, 16) > charset.TOP:
+            raise self.error("a code point over 10FFFF", start, braced.end())
+        self.at = braced.end()
+        return int(digits, 16)
+
+    def _unicode(self, start: int) -> int:
+        if self.mode != "b" and (braced := self.read_braced(start)) is not None:
+            return braced
         code = self._hex(start, _HEX4)
         if 0xD800 <= code <= 0xDBFF and self.at == start + 6:
             low = _LOW_HALF.match(self.text, self.at)
@@ -164,7 +170,8 @@ class ClassReader:
         """The braces of a property at `at`: its name, and its value or None."""
         return _PROPERTY.match(self.text, at)
 
-    def _property(self, start: int, is_negated: bool) -> CharSet:
+    def read_property(self, start: int, is_negated: bool) -> CharSet:
+        """The property whose braces are at the cursor."""
         match = self.match_property(self.at)
         if match is None:
             raise self.error("a property is not complete", start, self.at, "`\\p{Name}`")

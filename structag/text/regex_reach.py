@@ -7,7 +7,7 @@ inside if what it looks at is never longer than the least that surely lies on it
 
 from __future__ import annotations
 
-from structag.text.regex_syntax import Assertion, Choice, Loop, Pattern, Sequence, Text
+from structag.text.regex_syntax import LOOKS, Assertion, Choice, Loop, Pattern, Sequence, Text
 
 
 def looks_out(tree: Pattern) -> bool:
@@ -42,7 +42,7 @@ def looks_across(tree: Pattern, ahead: bool) -> bool:
         node, is_away = todo.pop()
         if isinstance(node, Assertion):
             kind, part = node
-            if part is not None and "word" not in kind:
+            if part is not None and kind in LOOKS:
                 if kind.endswith("ahead") != ahead:
                     return True
                 todo.append((part, is_away))

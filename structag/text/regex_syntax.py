@@ -19,6 +19,8 @@ from structag.text.charset import CharSet
 from structag.text.regex_sets import SetReader, StringSet
 
 MAX_COUNT = 2**31 - 1
+LOOKS = frozenset(("ahead", "not-ahead", "behind", "not-behind"))
+"""Kinds of assertions with a pattern of their own."""
 MAX_LOOKS = 16
 """How deep look-around may be nested in look-around."""
 
@@ -58,8 +60,8 @@ class Loop(NamedTuple):
 class Assertion(NamedTuple):
     """A condition on what surrounds a place.
 
-    `kind`: ``start end line-start line-end``, or ``ahead not-ahead behind not-behind`` with a
-    `part`, or ``word not-word`` with the characters of words.
+    `kind`: ``start end``; ``line-start line-end`` with the characters that end lines; ``word
+    not-word`` with those of words; ``ahead not-ahead behind not-behind`` with any `part`.
     """
 
     kind: str
@@ -70,7 +72,6 @@ Pattern: TypeAlias = Text | Chars | Sequence | Choice | Loop | Assertion
 EMPTY = Sequence(())
 
 _RUN = re.compile(r"[^\\^$.*+?()\[\]{}|]+")
-_COUNT = re.compile(r"\{([0-9]+)(,([0-9]*))?\}")
 _GROUP_NAME = re.compile(r"([^>]*)>")
 _JOINERS = re.compile("[\u200c\u200d]")
 _NAME_ESCAPE = re.compile(r"\\u(?:\{([0-9a-fA-F]{1,6})\}|([0-9a-fA-F]{4}))")
@@ -93,10 +94,10 @@ def parse(pattern: str, limits: Limits) -> tuple[Pattern, bool]:
     """
     for mode in "uv":
         try:
-            return _Parser(pattern, mode, limits).parse()
+            return Parser(pattern, mode, limits).parse()
         except GrammarSyntaxError:
             continue
-    return _Parser(pattern, "b", limits).parse()
+    return Parser(pattern, "b", limits).parse()
 
 
 class _Names(NamedTuple):
@@ -120,8 +121,12 @@ class _Group(NamedTuple):
 _NO_NAMES = _Names(frozenset(), frozenset())
 
 
-class _Parser(SetReader):
+class Parser(SetReader):
     """Recursive descent with an explicit stack for groups, so that depth costs no Python frames."""
+
+    line_ends = charset.LINE_ENDS
+    not_line_ends = charset.NOT_LINE_ENDS
+    counts = re.compile(r"\{([0-9]+)(,([0-9]*))?\}")
 
     def __init__(self, pattern: str, mode: str, limits: Limits) -> None:
         super().__init__(pattern, mode, limits)
@@ -213,7 +218,7 @@ class _Parser(SetReader):
         start = self.at
         self.at += 1
         if char == ".":
-            return Chars(charset.ALL if self.dot_all else charset.NOT_LINE_ENDS), True
+            return Chars(charset.ALL if self.dot_all else self.not_line_ends), True
         if char == "[":
             if self.mode == "v":
                 return self._string_branches(self.read_set(start)), True
@@ -221,14 +226,14 @@ class _Parser(SetReader):
         if char == "\\":
             return self._escape(start)
         if char == "^":
-            return self._assert("line-start" if self.multiline else "start"), False
+            return self._edge("start"), False
         if char == "$":
-            return self._assert("line-end" if self.multiline else "end"), False
+            return self._edge("end"), False
         if char in "*+?":
             raise self.error(f"nothing to repeat before `{char}`", start, start + 1)
         if self.mode != "b":
             raise self.error(f"`{char}` must be escaped here", start, start + 1, f"`\\{char}`")
-        if char == "{" and _COUNT.match(self.text, start):
+        if char == "{" and self.counts.match(self.text, start):
             raise self.error("nothing to repeat before `{`", start, start + 1)
         return self._literal(char), True
 
@@ -279,6 +284,11 @@ class _Parser(SetReader):
         self.has_assertion = True
         return self.assertions.setdefault((kind, *origin), Assertion(kind, part))
 
+    def _edge(self, kind: str) -> Pattern:
+        if not self.multiline:
+            return self._assert(kind)
+        return self._assert(f"line-{kind}", Chars(self.line_ends))
+
     def _quantified(self, atom: Pattern, quantifiable: bool) -> Pattern:
         char = self.text[self.at : self.at + 1]
         if not char or char not in "*+?{":
@@ -286,12 +296,12 @@ class _Parser(SetReader):
         start = self.at
         low, high = 0, None
         if char == "{":
-            match = _COUNT.match(self.text, start)
+            match = self.counts.match(self.text, start)
             if match is None:
                 if self.mode == "b":
                     return atom
                 raise self.error("a count is not complete", start, start + 1, "`{n}` or `{n,m}`")
-            low = self._count(match.group(1), start)
+            low = self._count(match.group(1) or "0", start)
             if match.group(2) is None:
                 high = low
             elif match.group(3):

@@ -6,7 +6,7 @@ refused, and a pattern may be much longer than its grammar: `MAX_LENGTH` bounds 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from structag.errors import LimitError, UnsupportedError
 from structag.grammar.builder import normalize_ranges
@@ -113,7 +113,7 @@ def _leaf(node: Node, plain_markers: bool) -> tuple[str, int]:
                 text = data.decode()
             except UnicodeDecodeError:
                 raise cannot_write(node, _SYNTAX) from None
-            return "".join(map(_escaped, text)), ATOM if len(text) == 1 else SEQ
+            return "".join(map(escaped, text)), ATOM if len(text) == 1 else SEQ
         case Chars(ranges):
             return character_class(ranges), ATOM
         case Bytes(members) if members < 1 << 128:
@@ -122,20 +122,7 @@ def _leaf(node: Node, plain_markers: bool) -> tuple[str, int]:
             raise cannot_write(node, _SYNTAX)
 
 
-def character_class(ranges: Sequence[tuple[int, int]]) -> str:
-    """A class in brackets."""
-    if tuple(ranges) == UNICODE_SCALARS:
-        return "[^]"
-    negated = sum(high - low + 1 for low, high in ranges) > MAX_CODE_POINT // 2
-    text = ""
-    for low, high in normalize_ranges(gaps(ranges, MAX_CODE_POINT)) if negated else ranges:
-        text += _escaped(chr(low))
-        if high > low:
-            text += ("-" if high > low + 1 else "") + _escaped(chr(high))
-    return f"[{'^' if negated else ''}{text}]"
-
-
-def _escaped(char: str) -> str:
+def escaped(char: str) -> str:
     """`char` as itself, inside or outside a class, under the `u` flag."""
     if char in _SHORT:
         return _SHORT[char]
@@ -147,3 +134,18 @@ def _escaped(char: str) -> str:
         return char
     code = ord(char)
     return f"\\u{code:04X}" if code < 0x10000 else f"\\u{{{code:X}}}"
+
+
+def character_class(
+    ranges: Sequence[tuple[int, int]], escape: Callable[[str], str] = escaped
+) -> str:
+    """A class in brackets."""
+    if tuple(ranges) == UNICODE_SCALARS:
+        return "[^]"
+    negated = sum(high - low + 1 for low, high in ranges) > MAX_CODE_POINT // 2
+    text = ""
+    for low, high in normalize_ranges(gaps(ranges, MAX_CODE_POINT)) if negated else ranges:
+        text += escape(chr(low))
+        if high > low:
+            text += ("-" if high > low + 1 else "") + escape(chr(high))
+    return f"[{'^' if negated else ''}{text}]"
