@@ -34,6 +34,7 @@ from structag.matcher import Matcher
 from structag.vocabulary import TokenKind, Vocabulary
 
 if TYPE_CHECKING:
+    from structag.device_masks import DeviceMaskPool
     from structag.near_miss import NearMiss, near_misses
     from structag.openai import model_format, model_formats, register_model_format
     from structag.sample import Sample, Sampler
@@ -47,6 +48,7 @@ __all__ = [
     "BatchResult",
     "CompiledGrammar",
     "Compiler",
+    "DeviceMaskPool",
     "FormatError",
     "GrammarBuilder",
     "GrammarError",
@@ -76,8 +78,9 @@ __all__ = [
     "structural_tag_schema",
 ]
 
-# Pydantic, which most of these need, takes longer to import than everything else together.
+# Pydantic and torch, which most of these need, take longer to import than everything else together.
 _LAZY = {
+    "DeviceMaskPool": "structag.device_masks",
     "NearMiss": "structag.near_miss",
     "Sample": "structag.sample",
     "Sampler": "structag.sample",

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import torch
 
 from structag.bitmask import allocate_token_bitmask, apply_token_bitmask_inplace
-from structag.compiler import CompiledGrammar
+from structag.compiled import CompiledGrammar
 from structag.errors import MatcherError
 from structag.matcher import Matcher
 
@@ -50,8 +50,8 @@ class LogitsProcessor:
         stop_token_ids: Iterable[int] | None = None,
         allows_strays: bool = False,
     ) -> None:
-        single = isinstance(grammars, CompiledGrammar)
-        self._grammars = [grammars] if single else list(grammars)
+        listed = [grammars] if isinstance(grammars, CompiledGrammar) else grammars
+        self._grammars: list[CompiledGrammar | None] = list(listed)
         self._stop_token_ids = None if stop_token_ids is None else tuple(stop_token_ids)
         self._allows_strays = allows_strays
         self._bitmask: torch.Tensor | None = None

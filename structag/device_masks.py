@@ -1,0 +1,197 @@
+"""Masks that stay on the device: a decode step sends one number per row instead of a whole mask.
+
+Masks repeat: the rows of a batch are often inside a string, or where any text may come.  The core
+numbers masks by what they hold (`Matcher.mask_id`); the pool remembers which numbers lie where on
+the device, sends only masks that are new, and the kernel gathers each row's mask by its slot.
+
+Memory on the device never moves and shapes never change, so that `DeviceMaskPool.apply` can be
+captured in a CUDA graph; `DeviceMaskPool.update` stays outside of it and only queues copies.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+import torch
+
+from structag.bitmask.apply_torch import apply_on_cpu, device_module
+from structag.bitmask.arguments import LOGIT_TYPES, refuse, type_name
+from structag.bitmask.device_arguments import as_matrix, read_token_map
+from structag.errors import MatcherError
+from structag.matcher import Matcher
+from structag.vocabulary import Vocabulary
+
+_NO_SLOT = -1  # a row that no mask applies to
+_STAGES = 2  # so many steps may be on their way to the device before the next one waits
+
+
+class _Stage(NamedTuple):
+    """Host memory that the copies of one step read from."""
+
+    masks: torch.Tensor
+    slots: torch.Tensor
+    sent: Any  # CUDA event: the copies are done; None where they are done at once
+
+
+class DeviceMaskPool:
+    """The masks of one vocabulary on one device; used by one thread at a time.
+
+    Args:
+        vocabulary: what all matchers were compiled for.
+        rows: most rows of a step.
+        device: where the logits are, as torch names it.
+        capacity: how many masks are kept (the least recently used go first); at least `rows`.
+            A mask of 128 k tokens has 16 KB, so that 4,096 of them take 64 MB.
+        kernel: as in `apply_token_bitmask_inplace`.
+
+    Attributes:
+        steps, masks_sent, bytes_sent: what `update` did so far; bytes from host to device.
+
+    Raises:
+        MatcherError: `bitmask-shape` if `capacity` is less than `rows`.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        rows: int,
+        device: torch.device | str,
+        *,
+        capacity: int = 4096,
+        kernel: Literal["auto", "native", "triton", "compiled"] = "auto",
+    ) -> None:
+        if not 0 < rows <= capacity:
+            refuse(f"{rows} rows and room for {capacity} masks", "0 < rows <= capacity")
+        self.vocabulary = vocabulary
+        self.steps = self.masks_sent = self.bytes_sent = 0
+        self._device = torch.device(device)
+        words = -(-vocabulary.size // 32)
+        self._masks = torch.zeros(capacity, words, dtype=torch.int32, device=self._device)
+        self._slots = torch.full((rows,), _NO_SLOT, dtype=torch.int32, device=self._device)
+        self._kernel = _find_kernel(self._device.type, kernel)
+        self._stages = [self._new_stage() for _ in range(_STAGES)]
+        self._slot_of: OrderedDict[int, int] = OrderedDict()  # mask -> slot, oldest use first
+
+    def update(self, matchers: Sequence[Matcher | None]) -> None:
+        """Bring the masks of the matchers' states to the device; row *i* is that of matcher *i*.
+
+        A row without a matcher, or beyond the last one, is left as it is by `apply`.  Sends 4 bytes
+        for each row of the pool, and each mask that is not there yet.  Copies are queued on the
+        current stream; the host waits only for those of the last but one step.
+
+        Raises:
+            MatcherError: `bitmask-shape` for too many matchers, `matcher-state` for one of another
+                vocabulary.
+            LimitError: as `Matcher.fill_next_token_bitmask`.  The rows are those of the step before
+                then, as after any error.
+        """
+        self._check(matchers)
+        stage = self._stages[self.steps % _STAGES]
+        if stage.sent is not None:
+            stage.sent.synchronize()
+        wanted = [None if matcher is None else matcher.mask_id() for matcher in matchers]
+        new: dict[int, int] = {}  # mask -> row of the stage
+        for matcher, mask in zip(matchers, wanted, strict=True):
+            if matcher is None or mask is None or mask in self._slot_of or mask in new:
+                continue
+            matcher.fill_next_token_bitmask(stage.masks, len(new))
+            new[mask] = len(new)
+        slots = self._place(wanted, list(new))
+        self._send_masks(stage, [slots[mask] for mask in new])
+        stage.slots.fill_(_NO_SLOT)
+        stage.slots[: len(wanted)] = torch.tensor(
+            [_NO_SLOT if mask is None else slots[mask] for mask in wanted], dtype=torch.int32
+        )
+        self._slots.copy_(stage.slots, non_blocking=True)
+        if stage.sent is not None:
+            stage.sent.record()
+        self.steps += 1
+        self.bytes_sent += self._slots.nbytes
+
+    def apply(self, logits: torch.Tensor, *, token_map: Any | None = None) -> torch.Tensor:
+        """Set disallowed logits to minus infinity by the rows of the last `update`; return them.
+
+        `logits` has as many rows as there were matchers, or more; the rest as in
+        `apply_token_bitmask_inplace`, whose result is the same to the bit.
+
+        Raises:
+            MatcherError: `bitmask-shape`.
+        """
+        if type_name(logits) not in LOGIT_TYPES:
+            refuse(f"the logits are `{type_name(logits)}`", "`float32`, `float16` or `bfloat16`")
+        if logits.device.type != self._device.type:
+            refuse(f"the logits are on device `{logits.device}`", f"`{self._device}`")
+        matrix = as_matrix(logits)
+        if matrix.shape[0] > self._slots.shape[0]:
+            refuse(f"{matrix.shape[0]} rows of logits", f"at most {self._slots.shape[0]}")
+        tokens = read_token_map(token_map, matrix)
+        self._kernel(matrix, self._masks, None, tokens, self._slots[: matrix.shape[0]])
+        return logits
+
+    def _check(self, matchers: Sequence[Matcher | None]) -> None:
+        if len(matchers) > self._slots.shape[0]:
+            refuse(f"{len(matchers)} matchers", f"at most {self._slots.shape[0]}")
+        for row, matcher in enumerate(matchers):
+            if matcher is not None and matcher.grammar.vocabulary is not self.vocabulary:
+                raise MatcherError(
+                    f"the matcher of row {row} is of another vocabulary",
+                    code="matcher-state",
+                    expected="the vocabulary of the pool",
+                )
+
+    def _place(self, wanted: list[int | None], new: list[int]) -> dict[int, int]:
+        """The slot of every mask of this step; new ones take free slots, then the oldest."""
+        for mask in wanted:
+            if mask is not None and mask in self._slot_of:
+                self._slot_of.move_to_end(mask)
+        for mask in new:
+            count = len(self._slot_of)
+            is_full = count == self._masks.shape[0]
+            # Never a mask of this step: there are at most as many as rows, and they are the newest.
+            self._slot_of[mask] = self._slot_of.popitem(last=False)[1] if is_full else count
+        return {mask: self._slot_of[mask] for mask in wanted if mask is not None}
+
+    def _send_masks(self, stage: _Stage, slots: list[int]) -> None:
+        """Copies the first masks of the stage to these slots, adjacent ones at once."""
+        start = 0
+        for end in range(1, len(slots) + 1):
+            if end == len(slots) or slots[end] != slots[end - 1] + 1:
+                target = self._masks[slots[start] : slots[start] + end - start]
+                target.copy_(stage.masks[start:end], non_blocking=True)
+                start = end
+        self.masks_sent += len(slots)
+        self.bytes_sent += len(slots) * self._masks.shape[1] * self._masks.element_size()
+
+    def _new_stage(self) -> _Stage:
+        is_cuda = self._device.type == "cuda"
+        masks = torch.zeros(
+            self._slots.shape[0], self._masks.shape[1], dtype=torch.int32, pin_memory=is_cuda
+        )
+        slots = torch.zeros(self._slots.shape[0], dtype=torch.int32, pin_memory=is_cuda)
+        sent = torch.cuda.Event() if is_cuda else None  # type: ignore[no-untyped-call]
+        return _Stage(masks, slots, sent)
+
+
+def _find_kernel(device: str, kernel: str) -> Any:
+    if kernel == "native" or (kernel == "auto" and device == "cpu"):
+        return _gather_and_apply
+    if kernel == "auto":
+        return device_module(device).launch
+    if kernel not in ("triton", "compiled"):
+        refuse(f"the kernel is `{kernel!s:.60}`", "`auto`, `native`, `triton` or `compiled`")
+    return import_module(f"structag.bitmask.apply_{kernel}").launch
+
+
+def _gather_and_apply(
+    logits: torch.Tensor,
+    masks: torch.Tensor,
+    rows: None,
+    token_map: torch.Tensor | None,
+    slots: torch.Tensor,
+) -> None:
+    """On the CPU, where nothing has to be sent, the masks are gathered and applied as always."""
+    chosen = (slots >= 0).nonzero().flatten()
+    apply_on_cpu(logits, masks[slots.clamp(min=0)], chosen, token_map)
