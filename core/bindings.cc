@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "deadline.h"
 #include "engine.h"
 #include "matcher.h"
 #include "vocabulary.h"
@@ -60,6 +61,9 @@ void TranslateErrors(const std::exception_ptr& pointer, void*) {
     nb::object error =
         Errors("LimitError")(message, nb::arg("limit") = what, nb::arg("value") = e.value(),
                              nb::arg("setting") = setting);  // null is None
+    PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
+  } catch (const DeadlinePassed&) {
+    nb::object error = Errors("DeadlineError")("the deadline passed", nb::arg("code") = "deadline");
     PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
   } catch (const BadTree& e) {
     nb::object error = Errors("MatcherError")(e.what(), nb::arg("code") = "draft-tree",
@@ -139,6 +143,13 @@ bool FillMask(Matcher& matcher, const Bitmask& bitmask, std::int64_t index) {
   return matcher.FillMask(rows[0]);
 }
 
+// What is longer than ten days, or no number, is ten days.
+std::chrono::nanoseconds Nanoseconds(double seconds) {
+  constexpr double kLongest = 864'000;
+  const double bounded = seconds < kLongest ? std::max(seconds, 0.0) : kLongest;
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(bounded * 1e9));
+}
+
 std::size_t FillChain(Matcher& matcher, const std::vector<std::int64_t>& tokens,
                       const Bitmask& bitmask, std::int64_t index) {
   const BitmaskRows rows = RowsFrom(matcher, bitmask, index, tokens.size() + 1);
@@ -157,12 +168,7 @@ bool FillTree(Matcher& matcher, const Int64s& first_child, const Int64s& next_si
   if (size == 0) return true;
   const BitmaskRows rows = RowsFrom(matcher, bitmask, 0, size);
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  if (seconds) {
-    constexpr double kLongest = 1e6;  // what is longer, or no number, is no limit
-    deadline = std::chrono::steady_clock::now() +
-               std::chrono::nanoseconds(static_cast<std::int64_t>(
-                   (*seconds < kLongest ? std::max(*seconds, 0.0) : kLongest) * 1e9));
-  }
+  if (seconds) deadline = std::chrono::steady_clock::now() + Nanoseconds(*seconds);
   const nb::gil_scoped_release release;
   return FillDraftTree(matcher, tree, rows, deadline);
 }
@@ -178,7 +184,27 @@ void BindVocabulary(nb::module_& m) {
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def("__init__", &InitVocabulary, nb::arg("token_bytes"), nb::arg("kinds"),
            nb::arg("stop_token_ids"))
-      .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes);
+      .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes)
+      .def("fill_counts", [](const Vocabulary& v) {
+        const FillCounter::Counts counts = v.fill_counter().counts();
+        return std::pair(counts.fills, counts.slow_fills);
+      });
+}
+
+void InitDeadline(Deadline* self, std::optional<double> seconds) {
+  std::optional<Deadline::Clock::time_point> at;
+  if (seconds) at = Deadline::Clock::now() + Nanoseconds(*seconds);
+  new (self) Deadline(at);
+}
+
+void BindDeadline(nb::module_& m) {
+  nb::class_<Deadline>(m, "Deadline")
+      .def("__init__", &InitDeadline, nb::arg("seconds").none())
+      .def("stop", &Deadline::Stop)
+      .def_prop_ro("has_passed", &Deadline::HasPassed)
+      .def("enter", &Deadline::Enter)
+      .def("exit", &Deadline::Exit);
+  m.def("check_deadline", &Deadline::Check);
 }
 
 void BindEngine(nb::module_& m) {
@@ -275,6 +301,7 @@ void bind_grammar(nb::module_& m);
 
 NB_MODULE(_core, m) {
   nb::register_exception_translator(structag::TranslateErrors);
+  structag::BindDeadline(m);
   structag::BindVocabulary(m);
   structag::BindEngine(m);
   structag::BindMatcher(m);

@@ -71,6 +71,9 @@ class Engine {
     // Whether an output can go on (or end) from `state`, token by token.  Not with kNever.
     bool IsViable(StateId state) { return Locked().IsViable(state); }
 
+    // Whether anything had to be found out.
+    bool IsSlow() const noexcept { return lock_.owns_lock(); }
+
    private:
     bool IsAnswer(StateId state) const noexcept {
       return state != StatePool::kUnknownState || wait_ == Wait::kNever;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "deadline.h"
 #include "utf8.h"
 
 namespace structag {
 namespace {
+
+constexpr std::uint32_t kNodesBetweenLooks = 64;
 
 Nullable AllOf(Nullable left, Nullable right) noexcept {
   if (left == Nullable::kNo || right == Nullable::kNo) return Nullable::kNo;
@@ -205,6 +208,7 @@ NodeRef GrammarTable::Intern(NodeKind kind, std::span<const std::uint32_t> words
   });
   if (*slot != InternIndex::kNone) return *slot;
   const auto ref = static_cast<NodeRef>(nodes_.size());
+  if (ref % kNodesBetweenLooks == 0) Deadline::Check();
   const Node node{kind, Judge(kind, words), static_cast<std::uint32_t>(words_.size()),
                   static_cast<std::uint32_t>(words.size())};
   nodes_.push_back(node);

@@ -87,6 +87,7 @@ bool Matcher::FillMask(std::span<std::uint32_t> row) {
     const bool allowed = After(call, entry, id).state != StatePool::kDead;
     word = allowed ? word | bit : word & ~bit;
   }
+  engine_->vocabulary().fill_counter().Count(call.IsSlow());
   const std::size_t size = engine_->vocabulary().size();
   for (std::size_t i = 0; i < size / 32; ++i) {
     if (row[i] != 0xFFFFFFFFu) return true;

@@ -1,9 +1,12 @@
 // The meter of one compiled grammar: work of the current call, and bytes held.
-// Running out throws LimitReached; whatever was interned by then stays valid.
+// Running out throws LimitReached, or DeadlinePassed; whatever was interned by then stays valid.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
+
+#include "deadline.h"
 
 namespace structag {
 
@@ -32,11 +35,11 @@ class Meter {
  public:
   explicit Meter(const Limits& limits) : limits_(limits) {}
 
-  void StartCall() noexcept { work_ = 0; }
+  void StartCall() noexcept { work_ = next_look_ = 0; }
   void Charge(std::uint64_t units) {
     if (fail_countdown_ >= 0 && fail_countdown_-- == 0) throw LimitReached(Limit::kWork, 0);
     work_ += units;
-    if (work_ > limits_.max_work) throw LimitReached(Limit::kWork, limits_.max_work);
+    if (work_ >= next_look_) Look();
   }
   std::uint64_t work() const noexcept { return work_; }
   const Limits& limits() const noexcept { return limits_; }
@@ -45,8 +48,16 @@ class Meter {
   static void FailAfter(std::int64_t charges) noexcept { fail_countdown_ = charges; }
 
  private:
+  static constexpr std::uint64_t kWorkBetweenLooks = 10'000;  // some hundred microseconds
+  void Look() {
+    if (work_ > limits_.max_work) throw LimitReached(Limit::kWork, limits_.max_work);
+    Deadline::Check();
+    next_look_ = std::min(limits_.max_work + 1, work_ + kWorkBetweenLooks);
+  }
+
   Limits limits_;
   std::uint64_t work_ = 0;
+  std::uint64_t next_look_ = 0;
   static thread_local std::int64_t fail_countdown_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "byte_set.h"
 #include "expressions.h"
+#include "fill_counter.h"
 #include "ids.h"
 #include "row_ids.h"
 #include "trie.h"
@@ -69,6 +70,9 @@ class Vocabulary {
   // Names for the mask rows of this vocabulary, shared by all grammars.
   RowIds& row_ids() const noexcept { return row_ids_; }
 
+  // Of the mask rows under this vocabulary.
+  FillCounter& fill_counter() const noexcept { return fill_counter_; }
+
   // The members of a token set, as a bitset over ids.
   std::vector<std::uint32_t> Resolve(const TokenSet& set) const;
   std::size_t MemoryBytes() const noexcept;
@@ -85,6 +89,7 @@ class Vocabulary {
   Trie trie_;
   std::vector<std::uint32_t> by_byte_;
   std::array<std::uint32_t, 257> by_byte_begin_{};
+  mutable FillCounter fill_counter_;
   mutable RowIds row_ids_;
   mutable std::mutex units_mutex_;
   mutable std::shared_ptr<UnitLibrary> units_;

@@ -16,8 +16,10 @@ from structag.bitmask import (
     reset_token_bitmask,
 )
 from structag.compiled import CompiledGrammar
-from structag.compiler import Compiler
+from structag.compiler import Compiler, Counters
+from structag.deadline import Deadline
 from structag.errors import (
+    DeadlineError,
     FormatError,
     GrammarError,
     GrammarSyntaxError,
@@ -48,6 +50,9 @@ __all__ = [
     "BatchResult",
     "CompiledGrammar",
     "Compiler",
+    "Counters",
+    "Deadline",
+    "DeadlineError",
     "DeviceMaskPool",
     "FormatError",
     "GrammarBuilder",

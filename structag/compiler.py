@@ -1,8 +1,9 @@
 """Source → `CompiledGrammar`: lowers it, and keeps what was compiled.
 
 Compiling only lowers and interns; automata and masks appear when a matcher needs them.  Equal
-sources compiled again come from a cache, which counts bytes and forgets the least recently used.
-A `Compiler` may be used by any number of threads.
+sources compiled again come from a cache, which counts bytes and forgets the least recently used;
+equal sources asked for at once are compiled once.  A `Compiler` may be used by any number of
+threads.
 """
 
 from __future__ import annotations
@@ -10,13 +11,21 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structag.cache import Cache
 from structag.compiled import CompiledGrammar, bind_grammar
-from structag.errors import FormatError, GrammarError, GrammarSyntaxError, VocabularyError
+from structag.deadline import Deadline
+from structag.errors import (
+    DeadlineError,
+    FormatError,
+    GrammarError,
+    GrammarSyntaxError,
+    VocabularyError,
+)
 from structag.grammar.builder import Fragment, GrammarBuilder, Note
 from structag.grammar.expressions import Grammar
 from structag.grammar.transplant import extend
@@ -34,8 +43,49 @@ Lower = Callable[[GrammarBuilder], int]
 _FRAGMENT_SHARE = 4  # of the cache's bytes, one part is for fragments
 
 
+class Counters(NamedTuple):
+    """What a `Compiler` did so far, for the metrics of an engine.
+
+    Attributes:
+        compiles: sources compiled to the end.
+        failures: sources refused, or stopped by a deadline.
+        hits: answers out of the cache.
+        joins: requests that waited for an equal one.
+        memory_bytes: what the caches hold.
+        fills: mask rows filled, by all matchers under the compiler's vocabulary.
+        slow_fills: those among them whose mask had to be found out.
+    """
+
+    compiles: int
+    failures: int
+    hits: int
+    joins: int
+    memory_bytes: int
+    fills: int
+    slow_fills: int
+
+
+class CompileFuture(Future["CompiledGrammar"]):
+    """The result of a `compile_…_async` call."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def cancel(self) -> bool:
+        """Take the request back; False if it is done.  What is running for it stops soon."""
+        was_cancelled = super().cancel()
+        if was_cancelled:
+            self._deadline.stop()
+        return was_cancelled
+
+
 class Compiler:
     """Compiles sources for one vocabulary.
+
+    Each `compile_…` has a twin `compile_…_async`, which runs on the compiler's threads.  Its future
+    can be cancelled until it is done; with a `deadline`, in seconds from the call, it ends in a
+    `DeadlineError` if it takes longer.
 
     Args:
         vocabulary: whose tokens the masks are about.
@@ -63,7 +113,9 @@ class Compiler:
         self._fragments: Cache[Fragment] = Cache(
             fragment_bytes, lambda fragment: fragment.grammar.native.memory_bytes
         )
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of what follows
+        self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
+        self._compiles = self._failures = self._hits = self._joins = 0
         self._executor: ThreadPoolExecutor | None = None
 
     def compile_structural_tag(self, tag: StructuralTag | dict[str, Any] | str) -> CompiledGrammar:
@@ -151,7 +203,7 @@ class Compiler:
         Raises:
             GrammarError: `grammar-empty`, or an expression where it may not be.
         """
-        return self._build(grammar)
+        return self._count(lambda: self._build(grammar))
 
     def compile(self, source: Any) -> CompiledGrammar:
         """Compile any source whose kind shows: a `Grammar`, a structural tag, a schema or a model,
@@ -183,38 +235,60 @@ class Compiler:
         )
 
     def compile_structural_tag_async(
-        self, tag: StructuralTag | dict[str, Any] | str
+        self, tag: StructuralTag | dict[str, Any] | str, *, deadline: float | None = None
     ) -> Future[CompiledGrammar]:
         """`compile_structural_tag` on the compiler's threads."""
-        return self._submit(self.compile_structural_tag, tag)
+        return self._submit(deadline, self.compile_structural_tag, tag)
 
-    def compile_json_schema_async(self, schema: Any, **options: Any) -> Future[CompiledGrammar]:
+    def compile_json_schema_async(
+        self, schema: Any, *, deadline: float | None = None, **options: Any
+    ) -> Future[CompiledGrammar]:
         """`compile_json_schema` on the compiler's threads."""
-        return self._submit(self.compile_json_schema, schema, **options)
+        return self._submit(deadline, self.compile_json_schema, schema, **options)
 
-    def compile_regex_async(self, pattern: str) -> Future[CompiledGrammar]:
+    def compile_regex_async(
+        self, pattern: str, *, deadline: float | None = None
+    ) -> Future[CompiledGrammar]:
         """`compile_regex` on the compiler's threads."""
-        return self._submit(self.compile_regex, pattern)
+        return self._submit(deadline, self.compile_regex, pattern)
 
-    def compile_ebnf_async(self, text: str, *, root: str = "root") -> Future[CompiledGrammar]:
+    def compile_ebnf_async(
+        self, text: str, *, root: str = "root", deadline: float | None = None
+    ) -> Future[CompiledGrammar]:
         """`compile_ebnf` on the compiler's threads."""
-        return self._submit(self.compile_ebnf, text, root=root)
+        return self._submit(deadline, self.compile_ebnf, text, root=root)
 
-    def compile_gbnf_async(self, text: str, *, root: str = "root") -> Future[CompiledGrammar]:
+    def compile_gbnf_async(
+        self, text: str, *, root: str = "root", deadline: float | None = None
+    ) -> Future[CompiledGrammar]:
         """`compile_gbnf` on the compiler's threads."""
-        return self._submit(self.compile_gbnf, text, root=root)
+        return self._submit(deadline, self.compile_gbnf, text, root=root)
 
-    def compile_lark_async(self, text: str, *, root: str = "start") -> Future[CompiledGrammar]:
+    def compile_lark_async(
+        self, text: str, *, root: str = "start", deadline: float | None = None
+    ) -> Future[CompiledGrammar]:
         """`compile_lark` on the compiler's threads."""
-        return self._submit(self.compile_lark, text, root=root)
+        return self._submit(deadline, self.compile_lark, text, root=root)
 
-    def compile_grammar_async(self, grammar: Grammar) -> Future[CompiledGrammar]:
+    def compile_grammar_async(
+        self, grammar: Grammar, *, deadline: float | None = None
+    ) -> Future[CompiledGrammar]:
         """`compile_grammar` on the compiler's threads."""
-        return self._submit(self.compile_grammar, grammar)
+        return self._submit(deadline, self.compile_grammar, grammar)
 
-    def compile_async(self, source: Any) -> Future[CompiledGrammar]:
+    def compile_async(
+        self, source: Any, *, deadline: float | None = None
+    ) -> Future[CompiledGrammar]:
         """`compile` on the compiler's threads."""
-        return self._submit(self.compile, source)
+        return self._submit(deadline, self.compile, source)
+
+    @property
+    def counters(self) -> Counters:
+        """What was done so far; see `Counters`."""
+        fills, slow_fills = self.vocabulary.native.fill_counts()
+        with self._lock:
+            done = (self._compiles, self._failures, self._hits, self._joins)
+        return Counters(*done, self.memory_bytes, fills, slow_fills)
 
     @property
     def memory_bytes(self) -> int:
@@ -268,10 +342,10 @@ class Compiler:
             builder.notes.extend(notes)
             return extend(builder, read[0].grammar)
 
-        compiled = self._compile((syntax, text, root), lower)
-        if read:
+        def finish(compiled: CompiledGrammar) -> None:
             compiled.warnings = read[0].warnings
-        return compiled
+
+        return self._compile((syntax, text, root), lower, finish)
 
     def _token_id(self, token: int | str) -> int | None:
         vocabulary = self.vocabulary
@@ -280,13 +354,66 @@ class Compiler:
         is_used = token < vocabulary.size and vocabulary.token_kind(token) != TokenKind.UNUSED
         return token if is_used else None
 
-    def _compile(self, key: tuple[str, ...] | None, lower: Lower) -> CompiledGrammar:
-        if key is not None and (known := self._cache.get(key)) is not None:
-            return known
-        builder = GrammarBuilder(self._fragments)
-        compiled = self._build(builder.build(lower(builder)), builder.notes)
-        if key is not None:
+    def _compile(
+        self,
+        key: tuple[str, ...] | None,
+        lower: Lower,
+        finish: Callable[[CompiledGrammar], None] = lambda compiled: None,
+    ) -> CompiledGrammar:
+        def make() -> CompiledGrammar:
+            builder = GrammarBuilder(self._fragments)
+            compiled = self._build(builder.build(lower(builder)), builder.notes)
+            finish(compiled)
+            return compiled
+
+        while key is not None:
+            with self._lock:
+                known = self._cache.get(key)
+                other = self._under_way.get(key) if known is None else None
+                self._hits += known is not None
+                self._joins += other is not None
+                if known is None and other is None:
+                    mine = self._under_way[key] = Future()
+            if known is not None:
+                return known
+            if other is None:
+                return self._compile_for_all(key, make, mine)
+            error = _await(other)
+            if error is None:
+                return other.result()
+            if isinstance(error, Exception) and not isinstance(error, DeadlineError):
+                raise copy(error)
+        return self._count(make)
+
+    def _compile_for_all(
+        self,
+        key: tuple[str, ...],
+        make: Callable[[], CompiledGrammar],
+        future: Future[CompiledGrammar],
+    ) -> CompiledGrammar:
+        """Makes the grammar of `key`, and tells those who wait for `future`."""
+        try:
+            compiled = self._count(make)
             self._cache.put(key, compiled)
+        except BaseException as error:
+            with self._lock:
+                del self._under_way[key]
+            future.set_exception(error)
+            raise
+        with self._lock:
+            del self._under_way[key]
+        future.set_result(compiled)
+        return compiled
+
+    def _count(self, make: Callable[[], CompiledGrammar]) -> CompiledGrammar:
+        try:
+            compiled = make()
+        except BaseException:
+            with self._lock:
+                self._failures += 1
+            raise
+        with self._lock:
+            self._compiles += 1
         return compiled
 
     def _build(self, grammar: Grammar, notes: Sequence[Note] = ()) -> CompiledGrammar:
@@ -302,12 +429,34 @@ class Compiler:
         return False
 
     def _submit(
-        self, call: Callable[..., CompiledGrammar], *args: Any, **options: Any
+        self,
+        seconds: float | None,
+        call: Callable[..., CompiledGrammar],
+        *args: Any,
+        **options: Any,
     ) -> Future[CompiledGrammar]:
+        deadline = Deadline(seconds)
+        future = CompileFuture(deadline)
+
+        def run() -> None:
+            if future.cancelled():
+                return
+            try:
+                with deadline:
+                    deadline.check()
+                    compiled = call(*args, **options)
+            except BaseException as error:
+                if future.set_running_or_notify_cancel():
+                    future.set_exception(error)
+            else:
+                if future.set_running_or_notify_cancel():
+                    future.set_result(compiled)
+
         with self._lock:
             if self._executor is None:  # not before first use: servers fork
                 self._executor = ThreadPoolExecutor(self._threads, "structag-compile")
-        return self._executor.submit(call, *args, **options)
+        self._executor.submit(run)
+        return future
 
 
 def _check_text(value: object, what: str) -> None:
@@ -315,6 +464,13 @@ def _check_text(value: object, what: str) -> None:
         raise FormatError(
             f"{what} of type {type(value).__name__}", code="source-kind", expected="a str"
         )
+
+
+def _await(future: Future[CompiledGrammar]) -> BaseException | None:
+    """Waits for another thread, within this thread's deadline; the error that it ran into."""
+    while not wait([future], timeout=0.02).done:
+        Deadline.check()
+    return future.exception()
 
 
 def _key(kind: str, source: Any, options: dict[str, Any]) -> tuple[str, ...] | None:

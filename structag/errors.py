@@ -46,6 +46,7 @@ CODES: dict[str, str] = {
     "grammar-operand": "An expression is used where the grammar does not allow it.",
     # compiling and matching
     "limit": "A named limit was reached.",
+    "deadline": "A deadline passed, or what was running was stopped.",
     "vocabulary-kind": "The tokenizer is of a kind that cannot be turned into token bytes.",
     "vocabulary-file": "A vocabulary file is missing, damaged or of another format.",
     "vocabulary-value": "A token id, byte string or size is out of range.",
@@ -176,6 +177,13 @@ class LimitError(StructagError, ValueError):
         self.limit = limit
         self.value = value
         self.setting = setting
+
+
+class DeadlineError(StructagError, TimeoutError):
+    """A `Deadline` passed, or was stopped; what was running is undone, and may be tried again.
+
+    Unlike a limit, it depends on the machine: never keep it as the answer to a source.
+    """
 
 
 class VocabularyError(StructagError, ValueError):

@@ -197,6 +197,24 @@ class Matcher:
         """
         return self._native.find_jump_forward().decode("utf-8")
 
+    def forced_tokens(self, tokenizer: Any = None, emitted: Sequence[int] = ()) -> list[int]:
+        """The tokens that must come next; changes nothing.
+
+        Without `tokenizer` these are the tokens that masks leave alone.  With one, forced text is
+        spelled as it would spell it: tokens that it writes whatever follows (tried with what may
+        follow, of every kind of character), and only if it writes those in `emitted`, the output
+        so far, as they are.  If that is not sure, there is nothing; sampling goes on as usual.
+
+        Args:
+            tokenizer: a `tokenizers.Tokenizer`, or a fast tokenizer of transformers.
+            emitted: the tokens of the output so far.
+        """
+        from structag.forced_tokens import canonical_tokens, single_tokens
+
+        if tokenizer is not None and (forced := canonical_tokens(self, tokenizer, emitted)):
+            return forced
+        return single_tokens(self)
+
 
 def bitmask_error(bitmask: Any) -> MatcherError:
     """Why the core could not even take `bitmask` as an array."""

@@ -85,6 +85,11 @@ def mask_of_wrong_type() -> object:
 TEXT = {"type": "any_text"}
 
 
+def compile_too_late() -> object:
+    with structag.Deadline(0):
+        return compiler().compile_regex("a")
+
+
 def the_same_matcher_twice() -> object:
     matcher = structag.Matcher(compiler().compile_regex("a"))
     return structag.BatchMatcher().accept_token([matcher, matcher], [97, 97])
@@ -138,6 +143,7 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("grammar-empty", grammar(endless_rule)),
     ("grammar-operand", grammar(lambda builder: builder.complement(builder.rule("item")))),
     ("limit", lambda: compiler(limits=Limits(max_source_bytes=4)).compile_json_schema("[1,2,3]")),
+    ("deadline", compile_too_late),
     ("vocabulary-file", lambda: structag.Vocabulary.from_tokenizer_json("no/such/tokenizer.json")),
     ("vocabulary-value", lambda: structag.Vocabulary.byte_level().token_bytes(-1)),
     ("vocabulary-spelling", unspellable),

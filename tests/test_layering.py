@@ -61,7 +61,16 @@ NOUNS = {
     "structag.vocabulary": (*FOUNDATION, "structag.loaders", "structag._core"),
 }
 
-CORE_USERS = ("vocabulary", "compiled", "compiler", "matcher", "batch", "bitmask", "grammar")
+CORE_USERS = (
+    "vocabulary",
+    "compiled",
+    "compiler",
+    "deadline",
+    "matcher",
+    "batch",
+    "bitmask",
+    "grammar",
+)
 
 
 def module_name(path: Path) -> str:

@@ -1,0 +1,59 @@
+"""Time limits for what a thread does; the limits of `structag.Limits` are counts, and come first.
+
+A deadline depends on the machine.  So nothing that ran into one is kept: the same call made again
+with more time does what it would have done.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from structag._core import Deadline as NativeDeadline
+from structag._core import check_deadline
+
+
+class Deadline:
+    """Bounds compiling and masks on the thread that enters it, within half a millisecond or so.
+
+    Running out raises `DeadlineError` and leaves everything as it was.  Deadlines can be nested;
+    one is entered by one thread at a time.
+
+    Args:
+        seconds: from now on; None is only for `stop`.
+
+    >>> from structag import Compiler, Vocabulary
+    >>> with Deadline(60):
+    ...     grammar = Compiler(Vocabulary.byte_level()).compile_regex("a|b")
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._native = NativeDeadline(seconds)
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether its time is over, or it was stopped."""
+        return self._native.has_passed
+
+    def stop(self) -> None:
+        """Let it pass now; from any thread."""
+        self._native.stop()
+
+    @staticmethod
+    def check() -> None:
+        """Raise `DeadlineError` if a deadline that this thread is in has passed."""
+        check_deadline()
+
+    def __enter__(self) -> Deadline:
+        if not self._native.enter():
+            raise ValueError("a thread is in this deadline already")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._native.exit()
