@@ -12,7 +12,7 @@ import sys
 
 import typer
 
-from structag.cli import check, convert, demo, formats, mask, match, sample, schema, show
+from structag.cli import check, convert, demo, diff, formats, mask, match, sample, schema, show
 from structag.cli.rendering import InputError, print_error
 from structag.errors import StructagError
 
@@ -29,6 +29,7 @@ app.command("match")(match.match)
 app.command("mask")(mask.mask)
 app.command("show")(show.show)
 app.command("sample")(sample.sample)
+app.command("diff")(diff.diff)
 app.command("convert")(convert.convert)
 app.command("formats")(formats.formats)
 app.command("schema")(schema.schema)

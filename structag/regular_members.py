@@ -19,8 +19,8 @@ from structag.vocabulary import Vocabulary
 
 READABLE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ")
 PRINTABLE = frozenset(range(0x20, 0x7F))
-LITTLE_WORK, SOME_WORK = 200_000, 5_000_000
-_LONGEST = 4096  # bytes up to which some work has to do
+LITTLE_WORK, SOME_WORK = 200_000, 3_000_000
+_LONGEST = 256  # bytes from which on more of them do not help where work runs out
 
 
 class RegularMembers:
@@ -71,7 +71,7 @@ class RegularMembers:
             return b""
         size = 16
         while (found := self._first_within(ref, size, self._patient)) is None:
-            size *= 2
+            size *= 4
         too_short, shortest = 0, found
         while len(shortest) - too_short > 1:
             size = (too_short + len(shortest)) // 2
@@ -95,7 +95,7 @@ class RegularMembers:
                 matcher.accept_bytes(bytes(written[-1:]))
             return bytes(written)
         except LimitError:
-            if max_bytes > _LONGEST:
+            if max_bytes >= _LONGEST:
                 raise
             return None
 

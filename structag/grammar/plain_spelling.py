@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from xml.sax.saxutils import escape
 
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import (
+    UNICODE_SCALARS,
     Alt,
     Chars,
     Encoded,
@@ -39,20 +39,26 @@ _COMMON = frozenset({0x09, 0x0A, *range(0x20, 0x7F)})
 _PARTWISE = (Seq, Alt, Repeat, Mark)
 
 
-def spell_plainly(builder: GrammarBuilder, grammar: Grammar) -> Grammar:
-    """A copy of `grammar` in `builder`, every `Encoded` of plain text spelled out."""
+def spell_plainly(
+    builder: GrammarBuilder, grammar: Grammar, *, one_spelling: bool = False
+) -> Grammar:
+    """A copy of `grammar` in `builder`, every `Encoded` of plain text spelled out.
+
+    With `one_spelling` every text has exactly one: all characters stay, and regular operators are
+    restricted to it.
+    """
     flags = reachable_nodes(grammar)
     rules = [builder.rule(name) for name, _ in grammar.rules]
-    places: list[Ref] = []
-    spelled: dict[tuple[str, Ref], Ref | None] = {}
+    speller = _Speller(builder, grammar, one_spelling)
+    places = speller.places
     for node, flag in zip(grammar.nodes, flags, strict=True):
-        place: Ref | None = None if flag else builder.empty
-        if isinstance(node, Encoded) and flag:
-            place = _spell(builder, grammar, node, places, spelled)
-        if place is None:
+        if not flag:
+            places.append(builder.empty)
+        elif isinstance(node, Encoded):
+            places.append(speller.spell(node))
+        else:
             refs = tuple(places[part] for part in children(node))
-            place = rebuild(builder, node, refs, rules)
-        places.append(place)
+            places.append(rebuild(builder, node, refs, rules))
     for rule, (_, body) in zip(rules, grammar.rules, strict=True):
         builder.define(rule, places[body])
     return builder.build(places[grammar.root])
@@ -63,62 +69,84 @@ def spell_text(codec: str, text: bytes) -> bytes:
     return _SPELLINGS[codec](text.decode()).encode()
 
 
-def _spell(
-    builder: GrammarBuilder,
-    grammar: Grammar,
-    encoded: Encoded,
-    places: Sequence[Ref],
-    spelled: dict[tuple[str, Ref], Ref | None],
-) -> Ref | None:
-    """The plain spellings of an `Encoded`; None if its parts are no texts.
+class _Speller:
+    """Spells parts of `grammar`; `places` says where its expressions went."""
 
-    `places` says where its operands went.
-    """
-    codec = encoded.codec
-    pending = [encoded.child]
-    while pending:
-        ref = pending[-1]
-        node = grammar.nodes[ref]
-        if (codec, ref) in spelled:
-            pending.pop()
-        elif not isinstance(node, _PARTWISE):
-            spelled[codec, ref] = _spell_leaf(builder, codec, places[ref])
-        elif missing := [part for part in children(node) if (codec, part) not in spelled]:
-            pending += missing
-        else:
-            parts = [spelled[codec, part] for part in children(node)]
-            known = tuple(part for part in parts if part is not None)
-            whole = len(known) == len(parts)
-            spelled[codec, ref] = rebuild(builder, node, known, []) if whole else None
-    return spelled[codec, encoded.child]
+    def __init__(self, builder: GrammarBuilder, grammar: Grammar, one_spelling: bool) -> None:
+        self.places: list[Ref] = []
+        self._builder = builder
+        self._grammar = grammar
+        self._one_spelling = one_spelling
+        self._spelled: dict[tuple[str, Ref], Ref | None] = {}
 
+    def spell(self, encoded: Encoded) -> Ref:
+        """The plain spellings of an `Encoded`; all of them if its parts are no texts."""
+        codec, spelled = encoded.codec, self._spelled
+        pending = [encoded.child]
+        while pending:
+            ref = pending[-1]
+            node = self._grammar.nodes[ref]
+            if (codec, ref) in spelled:
+                pending.pop()
+            elif not isinstance(node, _PARTWISE):
+                spelled[codec, ref] = self._leaf(codec, self.places[ref])
+            elif missing := [part for part in children(node) if (codec, part) not in spelled]:
+                pending += missing
+            else:
+                parts = [spelled[codec, part] for part in children(node)]
+                known = tuple(part for part in parts if part is not None)
+                whole = len(known) == len(parts)
+                spelled[codec, ref] = rebuild(self._builder, node, known, []) if whole else None
+        found = spelled[codec, encoded.child]
+        return self._encoded(codec, self.places[encoded.child]) if found is None else found
 
-def _spell_leaf(builder: GrammarBuilder, codec: str, ref: Ref) -> Ref | None:
-    if not builder.is_text(ref):  # half a character; its neighbours hold the rest
-        return None
-    node = builder.node(ref)
-    if isinstance(node, Literal):
-        return builder.literal(spell_text(codec, node.data))
-    if not isinstance(node, Chars):
-        return builder.encoded(codec, ref)
-    escaped: list[int] = []
-    plain: list[tuple[int, int]] = []
-    for low, high in node.ranges:
-        start = low
-        for first, last in _SPECIAL[codec]:
-            if first <= high and last >= start:
-                plain.append((start, first - 1))
-                escaped += range(max(first, start, 1), min(last, high) + 1)
-                start = last + 1
-        plain.append((start, high))
-    ranges = [(low, high) for low, high in plain if low <= high]
-    kept = [code for code in escaped if not ranges or code in _COMMON]
-    options = [builder.literal(spell_text(codec, chr(code).encode())) for code in kept]
-    return builder.alt(builder.chars(ranges), *options)
+    def _leaf(self, codec: str, ref: Ref) -> Ref | None:
+        builder = self._builder
+        if not builder.is_text(ref):  # half a character; its neighbours hold the rest
+            return None
+        node = builder.node(ref)
+        if isinstance(node, Literal):
+            return builder.literal(spell_text(codec, node.data))
+        if isinstance(node, Chars):
+            return self._chars(codec, node.ranges)
+        return self._encoded(codec, ref)
+
+    def _encoded(self, codec: str, ref: Ref) -> Ref:
+        builder = self._builder
+        if not self._one_spelling:
+            return builder.encoded(codec, ref)
+        text = builder.repeat(self._chars(codec, UNICODE_SCALARS), 0)
+        return text if ref == builder.any_text else builder.both(builder.encoded(codec, ref), text)
+
+    def _chars(self, codec: str, ranges: Sequence[tuple[int, int]]) -> Ref:
+        builder = self._builder
+        escaped: list[int] = []
+        pieces: list[tuple[int, int]] = []
+        for low, high in ranges:
+            start = low
+            for first, last in _SPECIAL[codec]:
+                if first <= high and last >= start:
+                    pieces.append((start, first - 1))
+                    escaped += range(max(first, start), min(last, high) + 1)
+                    start = last + 1
+            pieces.append((start, high))
+        plain = [(low, high) for low, high in pieces if low <= high]
+        every = self._one_spelling or not plain
+        kept = [code for code in escaped if every or code in _COMMON]
+        options = [
+            builder.literal(spell_text(codec, chr(code).encode()))
+            for code in kept
+            if code or codec != "xml"  # which cannot spell it
+        ]
+        return builder.alt(builder.chars(plain), *options)
 
 
 def _spell_json(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _spell_xml(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _spell_python(quote: str) -> Callable[[str], str]:
@@ -133,7 +161,7 @@ def _spell_python(quote: str) -> Callable[[str], str]:
 
 _SPELLINGS: dict[str, Callable[[str], str]] = {
     "json": _spell_json,
-    "xml": escape,
+    "xml": _spell_xml,
     "python_double": _spell_python('"'),
     "python_single": _spell_python("'"),
 }
