@@ -143,6 +143,7 @@ def test_the_language_reference_has_every_format() -> None:
         "docs/grammars.md",
         "docs/json-schema.md",
         "docs/model-formats.md",
+        "docs/serving.md",
         "docs/structural-tag.md",
     ],
 )
