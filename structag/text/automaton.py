@@ -7,6 +7,7 @@ minimal.  Look-around and escapes are not read here.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -65,7 +66,7 @@ class Derivatives:
         order = [start]
         edges: list[Edges] = []
         for ref in order:  # grows while it is read
-            found: Edges = {}
+            found: dict[int, list[tuple[int, int]]] = {}
             bounds = sorted(self._cuts(ref) | {0, 0xD800, 0xE000})
             for low, following in zip(bounds, [*bounds[1:], MAX_CODE_POINT + 1], strict=True):
                 if low == 0xD800 or low > MAX_CODE_POINT:
@@ -78,10 +79,16 @@ class Derivatives:
                     order.append(target)
                     if len(order) > MAX_STATES:
                         raise too_large()
-                number = numbers[target]
-                found[number] = charset.union([*found.get(number, ()), (low, following - 1)])
-            edges.append(found)
+                found.setdefault(numbers[target], []).append((low, following - 1))
+            edges.append({number: charset.union(pairs) for number, pairs in found.items()})
         return _minimal(edges, [bool(self.builder.is_nullable(ref)) for ref in order])
+
+    def after(self, ref: Ref, chars: Iterable[int]) -> Ref:
+        """What is left of `ref` after these characters."""
+        ref = self._plain_parts(ref)
+        for char in chars:
+            ref = self._derive(ref, char)
+        return ref
 
     def _plain_parts(self, ref: Ref) -> Ref:
         """`ref` without marks, and with searches as complements."""
@@ -154,7 +161,8 @@ class Derivatives:
                 text = self._text(node)
                 return b.literal(text[1:].encode()) if ord(text[0]) == char else b.empty
             case Chars(ranges):
-                return b.epsilon if any(low <= char <= high for low, high in ranges) else b.empty
+                index = bisect_right(ranges, (char, MAX_CODE_POINT)) - 1
+                return b.epsilon if index >= 0 and char <= ranges[index][1] else b.empty
             case Bytes(members):
                 return b.epsilon if char < 128 and members >> char & 1 else b.empty
             case Seq(parts):

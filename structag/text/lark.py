@@ -3,7 +3,7 @@
 There is no lexer here: a terminal is a regular expression over text, and matches whatever part of
 it fits; that is what Lark's Earley parser accepts with ``lexer="dynamic_complete"``.  Hence
 
-- ``%ignore``: ignored text may stand before every terminal, and at the end;
+- ``%ignore``: ignored text may stand before every terminal, and at the end: see `lark_ignored`;
 - priorities choose between readings of one text, never which texts are accepted;
 - shapes of trees (``?rule``, ``!rule``, ``->``) mean nothing.
 
@@ -14,6 +14,7 @@ expression, ``<token>`` and ``%json`` are llguidance's (``docs/syntax.md``).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from structag.errors import FormatError, GrammarError, GrammarSyntaxError, Unsup
 from structag.grammars import load_grammar
 from structag.limits import Limits
 from structag.source import Source, read_json
+from structag.text.lark_ignored import Skip
 from structag.text.lark_reader import (
     Extend,
     Ignore,
@@ -33,6 +35,7 @@ from structag.text.lark_reader import (
     Statement,
 )
 from structag.text.lark_rewrite import expand_templates, rewrite
+from structag.text.lark_taken import find_taken
 from structag.text.lower_rules import walk
 from structag.text.parsing import Syntax, parse_text
 from structag.text.rules import (
@@ -41,7 +44,6 @@ from structag.text.rules import (
     Definition,
     Expression,
     JsonSchema,
-    Loop,
     Operator,
     Reference,
     RuleGrammar,
@@ -77,19 +79,18 @@ def parse_lark(
     text, schemas = _cut_out_json(source)
     statements: list[Statement] = parse_text(_SYNTAX, Source(text, source.name), limits)
     rules, ignored = _collect(statements)
-    if ignored:
-        name = Name(IGNORED, ignored[0].span)
-        rules.append(Rule(name, (), Loop(Choice(tuple(ignored), name.span), 0, None, name.span)))
+    rules += [Rule(Name(f"{IGNORED} {at}", body.span), (), body) for at, body in enumerate(ignored)]
     rules = expand_templates(rules, limits)
     definitions = []
+    skip = _skip(rules)
     for name, _, body in rules:
-        is_terminal = name.is_terminal or name.text == IGNORED
+        is_terminal = name.is_terminal or name.text.startswith(IGNORED)
         if is_terminal:
             _check_terminal(body)
-        elif ignored:
-            body = rewrite(body, _after_ignored, _is_atomic)
+        elif skip:
+            body = rewrite(body, lambda part: _after_ignored(part, skip), _is_atomic)
             if name.text == root:
-                body = Sequence((body, Reference(IGNORED, name.span)), name.span)
+                body = Sequence((body, skip(Text("", name.span))), name.span)
         body = rewrite(body, lambda part: _with_json(part, schemas, json_schema, limits))
         definitions.append(Definition(name.text, body, name.span, is_terminal))
     return RuleGrammar(tuple(definitions), root, source)
@@ -281,14 +282,26 @@ def _is_atomic(part: Expression) -> bool:
     return isinstance(part, Operator)
 
 
-def _after_ignored(part: Expression) -> Expression:
+def _skip(rules: list[Rule]) -> Callable[[Expression], Expression] | None:
+    """What puts ignored text before a terminal; None if nothing is ignored."""
+    bodies = {rule.name.text: rule.body for rule in rules}
+    names = [rule.name for rule in rules if rule.name.text.startswith(IGNORED)]
+    if not names:
+        return None
+    taken = [find_taken(bodies[name.text], bodies) for name in names]
+    combine = Skip(taken, [name.span for name in names])
+    pieces = tuple(Reference(name.text, name.span) for name in names)
+    return lambda part: Operator((part, *pieces), combine, part.span)
+
+
+def _after_ignored(part: Expression, skip: Callable[[Expression], Expression]) -> Expression:
     is_terminal = (
         isinstance(part, Text | Chars | Operator | Token)
         or (isinstance(part, Reference) and Name(part.name, part.span).is_terminal)
     )  # fmt: skip
     if not is_terminal or (isinstance(part, Text) and not part.text):
         return part
-    return Sequence((Reference(IGNORED, part.span), part), part.span)
+    return skip(part)
 
 
 _SYNTAX = Syntax(

@@ -12,7 +12,7 @@ from structag.text.regex_syntax import LOOKS, Assertion, Choice, Loop, Pattern, 
 
 def looks_out(tree: Pattern) -> bool:
     """Whether an assertion of `tree` may depend on text before or after its match."""
-    least, most = _lengths(tree)
+    least, most = lengths(tree)
     todo: list[tuple[Pattern, int, int]] = [(tree, 0, 0)]  # with what surely lies before and after
     while todo:
         node, before, after = todo.pop()
@@ -36,7 +36,7 @@ def looks_across(tree: Pattern, ahead: bool) -> bool:
 
     `ahead`: the body of a look-ahead, which starts at its left end.
     """
-    least, _ = _lengths(tree)
+    least, _ = lengths(tree)
     todo = [(tree, False)]  # with whether a character surely lies between that place and it
     while todo:
         node, is_away = todo.pop()
@@ -49,7 +49,7 @@ def looks_across(tree: Pattern, ahead: bool) -> bool:
             elif not is_away and not kind.endswith("end" if ahead else "start"):
                 return True
             continue
-        parts = _parts(node)
+        parts = parts_of(node)
         for part in parts if ahead else reversed(parts):
             todo.append((part, is_away))
             if isinstance(node, Sequence):
@@ -70,7 +70,7 @@ def _stays_inside(node: Assertion, most: dict[int, int | None], before: int, aft
     return longest is not None and longest <= room
 
 
-def _lengths(tree: Pattern) -> tuple[dict[int, int], dict[int, int | None]]:
+def lengths(tree: Pattern) -> tuple[dict[int, int], dict[int, int | None]]:
     """The least and the greatest length of each node; None: without bound, or not known.
 
     What holds an assertion counts as unbounded: inside of look-around it might look further.
@@ -80,7 +80,7 @@ def _lengths(tree: Pattern) -> tuple[dict[int, int], dict[int, int | None]]:
     todo: list[tuple[Pattern, bool]] = [(tree, False)]
     while todo:
         node, is_open = todo.pop()
-        parts = _parts(node)
+        parts = parts_of(node)
         if parts and not is_open:
             todo.append((node, True))
             todo += [(part, False) for part in parts]
@@ -104,7 +104,7 @@ def _lengths(tree: Pattern) -> tuple[dict[int, int], dict[int, int | None]]:
     return least, most
 
 
-def _parts(node: Pattern) -> tuple[Pattern, ...]:
+def parts_of(node: Pattern) -> tuple[Pattern, ...]:
     if isinstance(node, Sequence):
         return node.parts
     if isinstance(node, Choice):

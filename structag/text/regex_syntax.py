@@ -4,7 +4,7 @@ Where the grammars of ECMA-262 disagree, a pattern is read by the first of these
 valid: with the ``u`` flag, with the ``v`` flag, Annex B (no flag).  Everything is over code points.
 To each of the three, five spellings of Python and Rust are added: ``(?P<n>…)``, ``(?flags)`` at the
 very start, ``\\A``, ``\\Z`` and ``\\z``.  Of these Annex B alone has the last three, as letters.
-Capture groups do not matter for which strings match, so groups leave no trace; nor does laziness.
+Capture groups do not matter for which strings match, so groups leave no trace.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ class Loop(NamedTuple):
     part: Pattern
     min: int
     max: int | None
+    is_lazy: bool = False
 
 
 class Assertion(NamedTuple):
@@ -314,9 +315,9 @@ class Parser(SetReader):
             low, high = (1 if char == "+" else 0), (1 if char == "?" else None)
         if not quantifiable:
             raise self.error("nothing to repeat before the quantifier", start, self.at)
-        if self.text[self.at : self.at + 1] == "?":
-            self.at += 1
-        return Loop(atom, low, high)
+        is_lazy = self.text.startswith("?", self.at)
+        self.at += is_lazy
+        return Loop(atom, low, high, is_lazy)
 
     def _count(self, digits: str, start: int) -> int:
         if len(digits.lstrip("0")) > 10 or int(digits) > MAX_COUNT:

@@ -6,6 +6,12 @@ import random
 
 STRINGS = ['"a"', '"b"', '"ab"', '"B"i', '"a".."b"']
 REGEXPS = ["/a+/", "/[ab]/", "/[^a _]/", "/b{1,2}/", "/a(?=b)b/", "/A/i", "/(a|b)b*/", "/a\\Bb/"]
+REGEXPS += ["/[^\\d_]/", "/\\w/", "/[\\Wa]/", "/É/i"]
+IGNORED = [
+    "/ /", '" "', '" " | "_"', "WS_INLINE", "/[ _]+/", "/_[^b]*/", "/a+/", "/_a?/", "/_[ab]*?b/",
+    "/(_b)+/", "/\\s+/", "/_|_a/", "/\\W/", '(" " "_"?)+',
+]  # fmt: skip
+LETTERS = "aabb B_aabb B_é٣\u00a0"
 RULES = ["start", "one", "?two", "!three", "_four"]
 TERMINALS = ["A", "B_1", "_C"]
 IMPORTS = ["LETTER", "WORD", "WS_INLINE"]
@@ -34,18 +40,16 @@ class LarkMaker:
         if self.has_template:
             lines.append("_list{item, mark}: item (mark item)*")
         if rng.random() < 0.5:
-            # Of the ignored text Lark takes as much as it can, structag any part that fits; so it
-            # is told apart from the terminals here.
-            ignored = rng.choice(("/ /", '" "', '" " | "_"', "WS_INLINE", "/[ _]+/"))
-            if "WS" not in ignored or "WS_INLINE" in imported:
-                lines.append(f"%ignore {ignored}")
+            for ignored in rng.sample(IGNORED, rng.choice((1, 1, 2))):
+                if "WS" not in ignored or "WS_INLINE" in imported:
+                    lines.append(f"%ignore {ignored}")
         if not any("WS_INLINE" in line and "%ignore" in line for line in lines):
             lines = [line for line in lines if line != "%import common.WS_INLINE"]
         return "\n".join(lines) + "\n"
 
     def text(self) -> str:
         """A text of up to five characters."""
-        return "".join(self.rng.choices("aabb B_", k=self.rng.randint(0, 5)))
+        return "".join(self.rng.choices(LETTERS, k=self.rng.randint(0, 5)))
 
     def _terminal(self, at: int) -> str:
         rng = self.rng

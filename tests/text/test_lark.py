@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 
 import pytest
@@ -89,6 +90,80 @@ def test_ignored_text_stands_before_terminals_and_at_the_end() -> None:
         assert accepts(grammar, text), text
     for text in ("1 +", "1 2", "1. 5e3+", "/* open 1"):
         assert not accepts(grammar, text), text
+
+
+STATEMENTS = 'start: (NAME ";")*\nNAME: /[a-z]+/\n'
+IGNORED: list[tuple[str, list[str], list[str]]] = [
+    ("/#[^\\n]*/", ["a;", "a;#b", "#a;"], ["a#b;", "a;#b\na;"]),
+    ("/#[^\\n]*/\n%ignore /\\s+/", ["#x\n a; # b ;\n", " a#\n;"], ["a#;", "a;# \n b"]),
+    ("/;+_/", ["a;_;", ";_;_a;;_;"], ["a;_", ";_;_a;_"]),
+    (r"/\/\*(.|\n)*?\*\//", ["a/*;*/;", "/***/a;/*\n*/"], ["a/*;*/*/;", "/*a;"]),
+    ("/_[a-z]*/", ["a_b;", "_bca", "_"], ["_a;", "_;a"]),
+    ('("_" | /-+/)+', ["-_a--;"], ["a-b;"]),
+    ("/(\\r?\\n)+/", ["\na\r\n\n;"], ["a\r;", "\ra;"]),
+    ("/ab|a_/", ["abc;", "aba_c;"], ["ab_;", "a_a"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ignored", "good", "bad"), IGNORED, ids=[i for i, _, _ in IGNORED])
+def test_ignored_text_is_taken_as_a_whole(ignored: str, good: list[str], bad: list[str]) -> None:
+    lark = pytest.importorskip("lark")
+    text = f"{STATEMENTS}%ignore {ignored}"
+    grammar = COMPILER.compile_lark(text)
+    other = lark.Lark(text, parser="earley", lexer="dynamic_complete")
+    for output in [*good, *bad]:
+        with contextlib.suppress(RuntimeError):  # Lark's, where it found several ends
+            try:
+                other.parse(output)
+            except lark.exceptions.LarkError:
+                assert output in bad, output
+            else:
+                assert output in good, output
+
+        assert accepts(grammar, output) == (output in good), output
+
+
+def test_what_follows_ignored_text_may_begin_like_it() -> None:
+    grammar = COMPILER.compile_lark("start: A+\nA: /[a-z ]+/\n%ignore /[ ]+/")
+
+    assert accepts(grammar, "  a b ")
+    assert accepts(COMPILER.compile_lark('start: "a"\n%ignore /_*/'), "__a_")
+
+
+REFUSED = [
+    ("/a|ab/", "how much of a text it takes depends on the order of its parts"),
+    ("/a*?b*/", "how much of a text it takes depends on the order of its parts"),
+    (r"/\/\*(.|\n)*\*\//", "whether what follows makes it longer depends on more than that"),
+    ("/[a-c]x?/", "what follows may make it longer"),
+    ("/a\\b./", "look-around stands in it"),
+]
+
+
+@pytest.mark.parametrize(("ignored", "message"), REFUSED, ids=[ignored for ignored, _ in REFUSED])
+def test_ignored_text_that_cannot_be_told_is_refused(ignored: str, message: str) -> None:
+    text = f"start: /[a-x]/* /[\\/;*]/\n%ignore {ignored}"
+    with pytest.raises(StructagError) as caught:
+        COMPILER.compile_lark(text)
+
+    assert (caught.value.code, caught.value.span) == (
+        "grammar-feature",
+        (text.index(ignored), len(text)),
+    )
+    assert message in caught.value.message
+
+
+def test_an_empty_terminal_after_ignored_text_is_refused() -> None:
+    with pytest.raises(StructagError, match="a terminal that may be empty is not supported"):
+        COMPILER.compile_lark("start: A\nA: /a*/\n%ignore /_+/")
+
+    assert accepts(COMPILER.compile_lark("start: A\nA: /a*/\n%ignore /_/"), "__aa_")
+
+
+def test_tokens_and_schemas_may_follow_ignored_text() -> None:
+    text = 'start: %json {"type": "array"} <[97]>\n%ignore /\\s+/'
+    matcher = structag.Matcher(COMPILER.compile_lark(text))
+
+    assert matcher.accept_string(" [1, 2] ") and matcher.accept_token(97)
 
 
 def test_nothing_is_ignored_inside_a_terminal() -> None:
@@ -214,12 +289,12 @@ def test_lark_goes_where_other_texts_go() -> None:
     assert parse_lark(Source('go: "a"'), structag.Limits(), root="go").root == "go"
 
 
-@pytest.mark.parametrize("seed", [3, 4, 7, 8])  # on some grammars Lark itself never ends
+@pytest.mark.parametrize("seed", [0, 3, 8, 13])  # on some grammars Lark itself never ends
 def test_random_grammars_agree_with_lark(seed: int) -> None:
     lark = pytest.importorskip("lark")
     maker = LarkMaker(random.Random(seed))
     compared = 0
-    for _ in range(40):
+    for _ in range(30):
         text = maker.grammar()
         texts = [maker.text() for _ in range(8)]
         try:
@@ -229,7 +304,7 @@ def test_random_grammars_agree_with_lark(seed: int) -> None:
         try:
             grammar = COMPILER.compile_lark(text)
         except StructagError as error:
-            assert error.code in ("grammar-empty", "regex-feature"), text
+            assert error.code in ("grammar-empty", "grammar-feature"), text
             continue
         for output in texts:
             compared += 1
@@ -238,6 +313,8 @@ def test_random_grammars_agree_with_lark(seed: int) -> None:
                 expected = True
             except lark.exceptions.LarkError:
                 expected = False
+            except RuntimeError:
+                expected = True  # Lark's, where it found several ends
 
             assert accepts(grammar, output) == expected, (text, output)
 
