@@ -1,9 +1,8 @@
-"""How the command line says things: consoles, errors with a caret, bytes in words."""
+"""How the command line says things: consoles, errors with a caret."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
@@ -11,14 +10,8 @@ from rich.text import Text
 
 from structag.errors import StructagError
 from structag.source import Source, read_json
-
-_NAMES = {0x20: "a space", 0x0A: "a newline", 0x09: "a tab", 0x0D: "a carriage return"}
-_PRINTABLE = frozenset(range(0x21, 0x7F))
-_CONTROLS = frozenset({*range(0x20), 0x7F}) - _NAMES.keys()
-_DIGITS = frozenset(range(0x30, 0x3A))
-_CAPITALS = frozenset(range(0x41, 0x5B))
-_SMALL = frozenset(range(0x61, 0x7B))
-_FEW = 12
+from structag.words import describe_bytes as describe_bytes
+from structag.words import visible as visible
 
 
 class InputError(Exception):
@@ -110,89 +103,3 @@ def _print_message(console: Console, code: str | None, message: str) -> None:
 def _print_note(console: Console, kind: str, note: str | None) -> None:
     if note:
         console.print(Text.assemble("  ", (kind, "bold"), " ", visible(note)))
-
-
-def visible(text: str) -> str:
-    """`text` with control characters as their Unicode pictures, so that terminals stay sane.
-
-    >>> visible("a\\tb\\x1b")
-    'a␉b␛'
-    """
-    return "".join(_picture(char) for char in text)
-
-
-def _picture(char: str) -> str:
-    code = ord(char)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    return "�" if 0x80 <= code < 0xA0 or 0xD800 <= code < 0xE000 else char
-
-
-def describe_bytes(allowed: Iterable[int], may_end: bool = False) -> str:
-    """What may come next, in words.
-
-    >>> describe_bytes(b"}, ")
-    '`,`, `}` or a space'
-    >>> describe_bytes(set(range(0x30, 0x3A)) | set(b"-"))
-    'a digit or `-`'
-    >>> describe_bytes(set(range(256)) - set(b"<"))
-    'any character but `<`'
-    >>> describe_bytes((), may_end=True)
-    'the end'
-    """
-    members = frozenset(allowed)
-    words = _describe_any(members) or _describe_each(members)
-    if may_end:
-        words.append("the end")
-    if not words:
-        return "nothing"
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-def _describe_any(members: frozenset[int]) -> list[str] | None:
-    missing = sorted((_PRINTABLE | {0x20}) - members)
-    if len(missing) > _FEW or not any(byte >= 0xC2 for byte in members):
-        return None
-    but = ", ".join(_name(byte) for byte in missing)
-    return [f"any character but {but}" if but else "any character"]
-
-
-def _describe_each(members: frozenset[int]) -> list[str]:
-    words = []
-    rest = set(members & _PRINTABLE)
-    if rest >= _CAPITALS | _SMALL:
-        words.append("a letter")
-        rest -= _CAPITALS | _SMALL
-    for group, name in ((_CAPITALS, "`A`–`Z`"), (_SMALL, "`a`–`z`"), (_DIGITS, "a digit")):
-        if rest >= group:
-            words.append(name)
-            rest -= group
-    words += _ranges(sorted(rest))
-    words += [_NAMES[byte] for byte in _NAMES if byte in members]
-    if members & _CONTROLS:
-        words.append("a control character")
-    if any(byte >= 0xC2 for byte in members):
-        words.append("a character beyond ASCII")
-    elif any(0x80 <= byte < 0xC0 for byte in members):
-        words.append("the rest of the character")
-    return words
-
-
-def _ranges(values: list[int]) -> list[str]:
-    words: list[str] = []
-    start = 0
-    for index in range(1, len(values) + 1):
-        if index == len(values) or values[index] != values[index - 1] + 1:
-            run = values[start:index]
-            start = index
-            if len(run) > 3:
-                words.append(f"{_name(run[0])}–{_name(run[-1])}")
-            else:
-                words += [_name(value) for value in run]
-    return words
-
-
-def _name(byte: int) -> str:
-    return _NAMES.get(byte) or f"`{chr(byte)}`"

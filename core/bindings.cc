@@ -12,6 +12,7 @@
 #pragma GCC diagnostic pop
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -180,6 +181,26 @@ void Rollback(Matcher& matcher, std::int64_t count) {
   }
 }
 
+nb::list FindExpectations(Matcher& matcher) {
+  std::vector<Expectation> found;
+  {
+    const nb::gil_scoped_release release;
+    found = matcher.Expectations();
+  }
+  nb::list out;
+  for (const Expectation& e : found) {
+    nb::list ids;
+    for (std::size_t word = 0; word < e.ids.size(); ++word) {
+      for (std::uint32_t bits = e.ids[word]; bits != 0; bits &= bits - 1) {
+        ids.append(32 * word + static_cast<std::size_t>(std::countr_zero(bits)));
+      }
+    }
+    out.append(nb::make_tuple(AsBytes(e.bytes), nb::bytes(e.rest.data(), e.rest.size()),
+                              nb::tuple(ids), nb::cast(e.trails)));
+  }
+  return out;
+}
+
 void BindVocabulary(nb::module_& m) {
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def("__init__", &InitVocabulary, nb::arg("token_bytes"), nb::arg("kinds"),
@@ -281,6 +302,7 @@ void BindMatcher(nb::module_& m) {
              }
              return AsBytes(allowed);
            })
+      .def("expectations", &FindExpectations)
       .def("find_jump_forward", [](Matcher& self) {
         std::string text;
         {

@@ -459,11 +459,13 @@ nb::list MarkersOf(const Grammar& grammar) {
   return markers;
 }
 
-nb::tuple Pack(const Grammar& grammar) {
-  const PackedGrammar packed = PackGrammar(grammar);
+nb::tuple Pack(const Grammar& grammar, bool keeps_marks) {
+  const PackedGrammar packed = PackGrammar(grammar, keeps_marks);
+  nb::list labels;
+  for (const std::string& label : packed.labels) labels.append(nb::cast(label));
   return nb::make_tuple(
       nb::bytes(packed.words.data(), packed.words.size() * sizeof(packed.words[0])),
-      AsBytes(packed.pool));
+      AsBytes(packed.pool), nb::tuple(labels));
 }
 
 void BindGrammar(nb::module_& m) {
@@ -487,7 +489,7 @@ void BindGrammar(nb::module_& m) {
       .def_prop_ro("is_simple", &IsSimple)
       .def_prop_ro("memory_bytes",
                    [](const Grammar& grammar) { return grammar.table->MemoryBytes(); })
-      .def("pack", &Pack)
+      .def("pack", &Pack, nb::arg("keeps_marks"))
       .def("to_bytes", [](const Grammar& grammar) { return AsBytes(WriteGrammar(grammar)); });
   m.def("read_grammar", &GrammarOf, nb::arg("nodes"), nb::arg("rules"), nb::arg("root"));
   m.def(

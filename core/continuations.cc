@@ -71,6 +71,12 @@ ContinuationId ContinuationPool::Push(ExprId tail, ContinuationId next) {
   return Intern(pushed_, false);
 }
 
+ContinuationId ContinuationPool::PushMark(std::uint32_t label, ContinuationId next) {
+  const ExprId leave = exprs_.Make(Kind::kLeave, label);
+  const bool is_inside = !MayEnd(next) && FrameCount(next) == 1 && FrameAt(next, 0).tail == leave;
+  return is_inside ? next : Push(leave, next);
+}
+
 ContinuationId ContinuationPool::Unite(ContinuationId a, ContinuationId b) {
   struct Pair {
     ContinuationId a, b;

@@ -43,6 +43,9 @@ class ContinuationPool {
 
   // First `tail`, then `next`.
   ContinuationId Push(ExprId tail, ContinuationId next);
+  // First the rest of what is marked with `label`, then `next`; a mark directly in an equal one is
+  // that one, so that a rule which ends with itself does not pile up.
+  ContinuationId PushMark(std::uint32_t label, ContinuationId next);
   // Either of the two.
   ContinuationId Unite(ContinuationId a, ContinuationId b);
   // One token more began inside every open region; kNothing where none was left.

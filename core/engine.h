@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis.h"
+#include "expectations.h"
 #include "first_bytes.h"
 #include "mask.h"
 #include "program.h"
@@ -68,6 +69,9 @@ class Engine {
     const Digest& RowDigest(StateId state) { return Locked().MaskOf(state).RowDigest(); }
     // Every byte that Step takes, and perhaps some that it does not.  Not with kNever.
     const ByteSet& NextBytes(StateId state) { return Locked().states_.NextBytes(state); }
+    // What `state` waits for; with trails if the grammar was packed with its marks.  Not with
+    // kNever.
+    std::vector<Expectation> Expectations(StateId state) { return Locked().Expectations(state); }
     // Whether an output can go on (or end) from `state`, token by token.  Not with kNever.
     bool IsViable(StateId state) { return Locked().IsViable(state); }
 
@@ -109,6 +113,9 @@ class Engine {
   StateId AcceptToken(StateId state, TokenId id);
   StateId AcceptTokenId(StateId state, TokenId id);
   const Mask& MaskOf(StateId state);
+  std::vector<Expectation> Expectations(StateId state) {
+    return ExpectationFinder(states_, exprs_, first_bytes_, *vocabulary_, meter_).Find(state);
+  }
   bool IsViable(StateId state);
   std::size_t MemoryBytes() const noexcept;
   void CheckMemory() const;

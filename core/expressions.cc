@@ -168,7 +168,9 @@ bool ExprPool::EvaluateNullable(const Expr& e) const {
   switch (e.kind) {
     case Kind::kEpsilon:
     case Kind::kBudget:
-    case Kind::kClose: return true;
+    case Kind::kClose:
+    case Kind::kLeave: return true;
+    case Kind::kMark: return at(e.a).nullable;
     case Kind::kSeq: return at(e.a).nullable && at(e.b).nullable;
     case Kind::kAlt: return std::ranges::any_of(lists_[ListId{e.a}], is_nullable);
     case Kind::kAnd: return std::ranges::all_of(lists_[ListId{e.a}], is_nullable);
@@ -209,6 +211,7 @@ bool ExprPool::EvaluateProductive(const Expr& e) const {
     case Kind::kSeq: return productive(e.a) && productive(e.b);
     case Kind::kAlt: return std::ranges::any_of(lists_[ListId{e.a}], productive);
     case Kind::kRepeat: return e.b == 0 || productive(e.a);
+    case Kind::kMark: return productive(e.a);
     case Kind::kRule: return e.a < rule_bodies_.size() && productive(Raw(rule_bodies_[e.a]));
     case Kind::kUnordered: {
       const UnorderedTable& table = unordered_[e.a];

@@ -49,6 +49,8 @@ enum class Kind : std::uint8_t {
   kUnordered,     // a: table, b: list of the open members as a bit set, c: Position
   kTally,         // a: table, b: list (see TallyCounts and Keys), c: Position
   kKey,           // a: the rest, b: what has been read, c: list of a tally and the item begun
+  kMark,          // a: child, b: label: where it comes from
+  kLeave,         // a: label; only in continuations: the end of what is marked
 };
 
 // Where in a list of members an Unordered or Tally stands.

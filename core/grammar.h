@@ -211,7 +211,8 @@ bool IsSimple(const Grammar& grammar);
 struct PackedGrammar {
   Words words;
   std::string pool;
+  std::vector<std::string> labels;  // of marks, by number; empty if they were left out
 };
-PackedGrammar PackGrammar(const Grammar& grammar);
+PackedGrammar PackGrammar(const Grammar& grammar, bool keeps_marks);
 
 }  // namespace structag

@@ -125,8 +125,11 @@ class CharTrees {
 
 class Packer {
  public:
-  explicit Packer(const Grammar& grammar)
-      : grammar_(grammar), table_(*grammar.table), flags_(ReachableNodes(grammar)) {}
+  Packer(const Grammar& grammar, bool keeps_marks)
+      : grammar_(grammar),
+        table_(*grammar.table),
+        keeps_marks_(keeps_marks),
+        flags_(ReachableNodes(grammar)) {}
 
   PackedGrammar Pack();
 
@@ -144,14 +147,17 @@ class Packer {
   }
   void Put(std::uint32_t word) { packed_.words.push_back(word); }
   void PutText(TextId id);
+  std::uint32_t LabelOf(TextId id);
 
   const Grammar& grammar_;
   const GrammarTable& table_;
+  bool keeps_marks_;
   std::vector<std::uint8_t> flags_;
   PackedGrammar packed_;
   Words at_;            // where each expression went
   Words rule_numbers_;  // in the program, by the table's
   Words offsets_;       // of each text in the pool
+  Words labels_;        // their numbers, by text
   std::uint32_t count_ = 0;
 };
 
@@ -180,7 +186,15 @@ void Packer::Write(NodeRef ref) {
   const auto child = [&](NodeRef old) { Put(at_[old]); };
   switch (kind) {
     case NodeKind::kChars: return WriteChars(ref);
-    case NodeKind::kMark: at_[ref] = at_[words[1]]; return;
+    case NodeKind::kMark:
+      if (!keeps_marks_) {
+        at_[ref] = at_[words[1]];
+        return;
+      }
+      Begin(kind, 2);
+      child(words[1]);
+      Put(LabelOf(words[0]));
+      break;
     case NodeKind::kLiteral:
       Begin(kind, 2);
       PutText(words[0]);
@@ -228,6 +242,15 @@ void Packer::PutText(TextId id) {
   Put(static_cast<std::uint32_t>(text.size()));
 }
 
+std::uint32_t Packer::LabelOf(TextId id) {
+  if (id >= labels_.size()) labels_.resize(id + std::size_t{1}, kNone);
+  if (labels_[id] == kNone) {
+    labels_[id] = static_cast<std::uint32_t>(packed_.labels.size());
+    packed_.labels.emplace_back(table_.text(id));
+  }
+  return labels_[id];
+}
+
 void Packer::WriteChars(NodeRef ref) {
   CharTrees trees;
   std::map<Words, std::uint32_t> places;
@@ -270,6 +293,8 @@ std::uint32_t Packer::WriteOnce(NodeKind kind, const Words& words,
 
 }  // namespace
 
-PackedGrammar PackGrammar(const Grammar& grammar) { return Packer(grammar).Pack(); }
+PackedGrammar PackGrammar(const Grammar& grammar, bool keeps_marks) {
+  return Packer(grammar, keeps_marks).Pack();
+}
 
 }  // namespace structag

@@ -139,6 +139,11 @@ ByteSet Matcher::AllowedBytes() {
   return allowed;
 }
 
+std::vector<Expectation> Matcher::Expectations() {
+  if (IsTerminated()) return {};
+  return Engine::Call(*engine_).Expectations(history_.back().state);
+}
+
 std::string Matcher::FindJumpForward() {
   constexpr std::size_t kLongest = 1 << 16;
   std::string text;

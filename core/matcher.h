@@ -46,6 +46,8 @@ class Matcher {
   bool Claim(std::uint64_t call) noexcept { return std::exchange(call_, call) != call; }
   // The bytes that may come next (when read as text).
   ByteSet AllowedBytes();
+  // The same taken apart, with the tokens that are read by their id; nothing after the end.
+  std::vector<Expectation> Expectations();
 
   const std::vector<TokenId>& stop_tokens() const noexcept { return *stop_tokens_; }
   const std::shared_ptr<Engine>& engine() const noexcept { return engine_; }

@@ -22,7 +22,8 @@ void ForEachOperand(const ExprPool& pool, const Expr& e, Visit visit) {
     case Kind::kEncoded:
     case Kind::kErase:
     case Kind::kTransparent:
-    case Kind::kBudget: visit(ExprId{e.a}); break;
+    case Kind::kBudget:
+    case Kind::kMark: visit(ExprId{e.a}); break;
     default: break;
   }
 }

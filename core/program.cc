@@ -175,6 +175,10 @@ ExprId Reader::ReadNode(std::int32_t kind, std::size_t end) {
     }
     case 19: return ReadUnordered();
     case 20: return ReadTally();
+    case 21: {
+      const ExprId child = NextChild();
+      return pool_.Make(Kind::kMark, Raw(child), NextCount());
+    }
     case kDistinct: return ReadDistinct();
     default: throw BadProgram("an unknown kind of node");
   }

@@ -9,6 +9,9 @@ namespace {
 // three.
 constexpr std::uint32_t kClippedBudget = 4;
 
+// Tails that only say that something ends.
+bool IsZeroWidth(Kind kind) { return kind == Kind::kClose || kind == Kind::kLeave; }
+
 }  // namespace
 
 StatePool::StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
@@ -47,7 +50,7 @@ bool StatePool::IsUsable(ExprId id) {
 
 void StatePool::Add(ExprId id, ContinuationId next) {
   if (next == ContinuationPool::kNothing) return;
-  if (id == ExprPool::kEpsilon || exprs_[id].kind == Kind::kClose) return Pop(next);
+  if (id == ExprPool::kEpsilon || IsZeroWidth(exprs_[id].kind)) return Pop(next);
   if (!IsUsable(id)) return;
   std::uint32_t at;
   if (seen_.size() < 16) {
@@ -88,7 +91,7 @@ void StatePool::Pop(ContinuationId next) {
     complete_ = complete_ || continuations_.MayEnd(at);
     for (std::size_t f = 0; f < count; ++f) {
       const Frame frame = continuations_.FrameAt(at, f);
-      if (exprs_[frame.tail].kind == Kind::kClose) {
+      if (IsZeroWidth(exprs_[frame.tail].kind)) {
         once(frame.next);
       } else {
         Add(frame.tail, frame.next);
@@ -135,6 +138,7 @@ void StatePool::Expand(ExprId id, ContinuationId next) {
       const ExprId close = exprs_.Make(Kind::kClose, e.b);
       return Add(ExprId{e.a}, continuations_.Push(close, next));
     }
+    case Kind::kMark: return Add(ExprId{e.a}, continuations_.PushMark(e.b, next));
     case Kind::kRepeat:
       if (exprs_.IsHead(id)) break;
       if (e.b == 0) Pop(next);

@@ -129,6 +129,7 @@ class StatePool {
     const auto words = lists_[states_[Raw(state)].terms];
     return {ExprId{words[2 * i]}, ContinuationId{words[2 * i + 1]}};
   }
+  const ContinuationPool& continuations() const noexcept { return continuations_; }
   std::size_t size() const noexcept { return states_.size(); }
   // Throws LimitReached if the grammar holds more than its limit.
   void CheckMemory() const;

@@ -16,7 +16,8 @@ from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import Note
 from structag.grammar.expressions import Grammar
 from structag.grammar.fingerprint import fingerprint
-from structag.grammar.pack import pack_grammar
+from structag.grammar.origins import keep_outer_marks
+from structag.grammar.pack import pack_grammar, pack_with_marks
 from structag.grammar.simplify import simplify_grammar
 from structag.limits import Limits
 from structag.vocabulary import Vocabulary
@@ -36,6 +37,7 @@ class CompiledGrammar:
         vocabulary: what it was compiled for.
         native: the core's form, for `structag.matcher`.
         warnings: what a grammar text probably did not mean; empty for other sources.
+        labels: where its parts come from, by number; empty without `Compiler.origins`.
     """
 
     def __init__(
@@ -45,11 +47,13 @@ class CompiledGrammar:
         native: Engine,
         notes: Sequence[Note] = (),
         report: Report | None = None,
+        labels: tuple[str, ...] = (),
     ) -> None:
         self.grammar = grammar
         self.vocabulary = vocabulary
         self.native = native
         self.warnings: tuple[GrammarWarning, ...] = ()
+        self.labels = labels
         self._notes = notes
         self._report = report
 
@@ -128,8 +132,12 @@ def bind_grammar(
     limits: Limits,
     notes: Sequence[Note] = (),
     report: Report | None = None,
+    *,
+    origins: bool = False,
 ) -> CompiledGrammar:
     """Compile a unified grammar for a vocabulary: resolve its markers, simplify it, hand it over.
+
+    With `origins` the core keeps the marks of the grammar: see `Compiler`.
 
     Raises:
         GrammarError: `grammar-empty`, or an expression where it may not be.
@@ -137,7 +145,11 @@ def bind_grammar(
         LimitError: a limit was reached.
     """
     bound = bind_vocabulary(grammar, vocabulary.control_tokens, vocabulary.added_tokens)
-    program, text = pack_grammar(simplify_grammar(bound))
+    labels: tuple[str, ...] = ()
+    if origins:
+        program, text, labels = pack_with_marks(simplify_grammar(keep_outer_marks(bound)))
+    else:
+        program, text = pack_grammar(simplify_grammar(bound))
     native = make_engine(
         vocabulary.native,
         program,
@@ -160,4 +172,4 @@ def bind_grammar(
             code="vocabulary-spelling",
             hint="use a vocabulary with byte tokens",
         )
-    return CompiledGrammar(grammar, vocabulary, native, notes, report)
+    return CompiledGrammar(grammar, vocabulary, native, notes, report, labels)

@@ -93,6 +93,8 @@ class Compiler:
         cache_bytes: how much the caches may hold: compiled grammars, and, with a quarter of it,
             the parts that sources have in common; 0 turns them off.  See `memory_bytes`.
         limits: see `Limits`.
+        origins: keep where each part of a grammar comes from, so that `Matcher.expectations` can
+            say where it stands.  Matches the same, but slower: for `structag.explain`.
     """
 
     def __init__(
@@ -102,9 +104,11 @@ class Compiler:
         threads: int = 4,
         cache_bytes: int = 256 * 1024 * 1024,
         limits: Limits | None = None,
+        origins: bool = False,
     ) -> None:
         self.vocabulary = vocabulary
         self.limits = limits or Limits()
+        self.origins = origins
         self._threads = threads
         fragment_bytes = cache_bytes // _FRAGMENT_SHARE
         self._cache: Cache[CompiledGrammar] = Cache(
@@ -337,6 +341,7 @@ class Compiler:
                     token_ids=self._token_id,
                     json_schema=lower_json,
                     root=root,
+                    origins=self.origins,
                 )
             )
             builder.notes.extend(notes)
@@ -361,7 +366,7 @@ class Compiler:
         finish: Callable[[CompiledGrammar], None] = lambda compiled: None,
     ) -> CompiledGrammar:
         def make() -> CompiledGrammar:
-            builder = GrammarBuilder(self._fragments)
+            builder = GrammarBuilder(self._fragments, origins=self.origins)
             compiled = self._build(builder.build(lower(builder)), builder.notes)
             finish(compiled)
             return compiled
@@ -417,7 +422,7 @@ class Compiler:
         return compiled
 
     def _build(self, grammar: Grammar, notes: Sequence[Note] = ()) -> CompiledGrammar:
-        return bind_grammar(grammar, self.vocabulary, self.limits, notes)
+        return bind_grammar(grammar, self.vocabulary, self.limits, notes, origins=self.origins)
 
     def _is_empty(self, grammar: Grammar) -> bool:
         try:

@@ -7,15 +7,34 @@ threads.  Native calls release the GIL.
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structag._core import Matcher as NativeMatcher
 from structag.errors import MatcherError, VocabularyError
 
 if TYPE_CHECKING:
     from structag.compiled import CompiledGrammar
+
+
+class Expectation(NamedTuple):
+    """One thing that may come next.
+
+    Attributes:
+        bytes: the bytes that it may begin with.
+        rest: what is left of a fixed string, if it is one.
+        token_ids: the tokens that are read by their id here.
+        trails: where it stands in the source, from the outside in: labels of formats, schemas and
+            rules (see `GrammarBuilder.origin`), for up to eight ways to stand there.  Known if the
+            compiler kept origins.
+    """
+
+    bytes: frozenset[int]
+    rest: builtins.bytes
+    token_ids: tuple[int, ...]
+    trails: tuple[tuple[str, ...], ...]
 
 
 class Matcher:
@@ -188,6 +207,22 @@ class Matcher:
     def allowed_bytes(self) -> frozenset[int]:
         """The byte values that may come next, read as text."""
         return frozenset(self._native.allowed_bytes())
+
+    def expectations(self) -> list[Expectation]:
+        """What may come next, taken apart by where in the grammar it stands; for explanations.
+
+        Together they allow what `allowed_bytes` says, and the tokens that are read by their id.
+        """
+        labels = self.grammar.labels
+        return [
+            Expectation(
+                frozenset(allowed),
+                rest,
+                ids,
+                tuple(tuple(labels[number] for number in trail) for trail in trails),
+            )
+            for allowed, rest, ids, trails in self._native.expectations()
+        ]
 
     def find_jump_forward_string(self) -> str:
         """The text that must come next whatever is sampled; empty if there is a choice.

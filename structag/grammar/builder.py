@@ -67,6 +67,8 @@ class GrammarBuilder(GrammarTable):
 
     Args:
         fragments: where `fragment` finds what other builders made.
+        origins: mark everything with where it comes from, not only what lowering itself needs; see
+            `origin`.
 
     From the table come, besides what is defined here:
 
@@ -94,8 +96,9 @@ class GrammarBuilder(GrammarTable):
     Seq(parts=(2, 5))
     """
 
-    def __init__(self, fragments: Cache[Fragment] | None = None) -> None:
+    def __init__(self, fragments: Cache[Fragment] | None = None, *, origins: bool = False) -> None:
         super().__init__()
+        self.origins = origins
         self.notes: list[Note] = []
         """What front ends have to say about their sources."""
         self.marker_tokens: set[str] = set()
@@ -113,13 +116,21 @@ class GrammarBuilder(GrammarTable):
         fragments = None if key is None else self._fragments
         fragment = None if fragments is None else fragments.get(key)
         if fragment is None:
-            builder = GrammarBuilder(self._fragments)
+            builder = GrammarBuilder(self._fragments, origins=self.origins)
             fragment = Fragment(builder.build(make(builder)), tuple(builder.notes))
             if fragments is not None:
                 fragments.put(key, fragment)
         self.notes += [Note(pointer + note.pointer, note.content) for note in fragment.notes]
         self.marker_tokens.update(fragment.grammar.marker_tokens)
         return self.extend(fragment.grammar.native)
+
+    def origin(self, label: str, child: Ref) -> Ref:
+        """`child`, marked with where it comes from if this builder keeps origins.
+
+        Labels of formats are JSON pointers (``/format``), those of schemas such pointers behind a
+        ``#``, those of rules their names.
+        """
+        return self.mark(label, child) if self.origins else child
 
     def tokens(self, ids: Iterable[int], *, negated: bool = False) -> Ref:
         """One whole token by id; `negated`: any other usable token."""

@@ -8,8 +8,9 @@ the bytes that the program's ``(offset, length)`` pairs point into.
               then per rule: its body's node
 
 Only what the root reaches is there, in the grammar's order; children are indexes smaller than
-their node's own.  Characters are spelled out as byte structure, and marks leave no trace, so node
-numbers of the program differ from the grammar's.  Kinds and arguments (`∞` is -1):
+their node's own.  Characters are spelled out as byte structure, and marks leave no trace (but for
+``pack_with_marks``), so node numbers of the program differ from the grammar's.  Kinds and arguments
+(`∞` is -1):
 
     0 Empty · 1 Epsilon · 2 Bytes 8 words of the set, low bytes first, low bit first
     3 Literal offset, length · 5 Seq children · 6 Alt children · 7 Repeat child, min, max|∞
@@ -21,6 +22,7 @@ numbers of the program differ from the grammar's.  Kinds and arguments (`∞` is
     17 Tokens negated (0/1), ids · 18 Budget child, max tokens
     19 Unordered members, rest|-1, separator, members × (child, required 0/1)
     20 Tally kinds, min, max|∞, separator, kinds × (child, min, max|∞)
+    21 Mark child, number of the label
     22 Distinct codec (as they are: -1), child
 """
 
@@ -31,4 +33,14 @@ from structag.grammar.expressions import Grammar
 
 def pack_grammar(grammar: Grammar) -> tuple[bytes, bytes]:
     """The program and the pool of `grammar`.  Linear; done in the core."""
-    return grammar.native.pack()
+    program, pool, _ = grammar.native.pack(keeps_marks=False)
+    return program, pool
+
+
+def pack_with_marks(grammar: Grammar) -> tuple[bytes, bytes, tuple[str, ...]]:
+    """The program, the pool and the labels of the marks, by number.
+
+    No mark may stand in an operand of what is matched as a whole: see
+    `structag.grammar.origins`.
+    """
+    return grammar.native.pack(keeps_marks=True)

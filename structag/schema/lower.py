@@ -33,6 +33,8 @@ from structag.schema.strings import decoded
 
 MAX_DEPTH = 20
 """Goals lowered inside each other before one is put off."""
+_NAMED_PARTS = 3
+"""Schemas of a conjunction that are named where it comes from."""
 MAX_INLINE = 8
 """Parts of a sequence that is repeated in place rather than made a rule."""
 
@@ -189,6 +191,12 @@ class Lowering:
         return ref
 
     def _lowered(self, goal: Goal) -> Ref:
+        if not self.builder.origins:
+            return self._expanded(goal)
+        label = " & ".join(f"#{node.pointer}" for node in goal[:_NAMED_PARTS])
+        return self.builder.mark(label, self._expanded(goal))
+
+    def _expanded(self, goal: Goal) -> Ref:
         forms = self.expander.goal(goal)
         if forms is ANY:
             return self.any_value

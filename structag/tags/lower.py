@@ -221,13 +221,14 @@ class _Lowering:
     def _tag(self, tag: TagFormat, pointer: str, content: Ref, skip: int | None = 0) -> Ref:
         """The tag without the first `skip` characters of its begin, or without all of it."""
         marker, here = self._regions.marker, join_pointer(pointer, "end")
-        begin = self._builder.epsilon
+        begin, there = self._builder.epsilon, join_pointer(pointer, "begin")
         if isinstance(tag.begin, str):
             begin = marker(tag.begin[skip:], pointer)
         elif skip is not None:
-            begin = marker(tag.begin, join_pointer(pointer, "begin"))
+            begin = marker(tag.begin, there)
         ends = self._builder.alt(*(marker(end, here) for end in tag.ends))
-        return self._builder.seq(begin, content, ends)
+        origin = self._builder.origin
+        return self._builder.seq(origin(there, begin), content, origin(here, ends))
 
     # -- what comes again and again
 

@@ -27,6 +27,7 @@ def read_grammar_text(
     json_schema: JsonSchema | None = None,
     name: str = "<text>",
     root: str | None = None,
+    origins: bool = False,
 ) -> Lowered:
     """The grammar of a text, and warnings about what it probably did not mean.
 
@@ -38,6 +39,7 @@ def read_grammar_text(
         json_schema: lowers the schemas that a Lark text holds (`%json`).
         name: what messages call the text: a file's name, say.
         root: the rule to start with, if not ``root`` (in Lark ``start``).
+        origins: mark everything with the name of its rule.
 
     Raises:
         GrammarSyntaxError: `grammar-syntax`; GrammarError: `grammar-undefined`, `grammar-empty`,
@@ -56,7 +58,7 @@ def read_grammar_text(
     if root is not None:
         options["root"] = root
     try:
-        return lower_rules(parse(source, limits, **options), limits, token_ids)
+        return lower_rules(parse(source, limits, **options), limits, token_ids, origins=origins)
     except StructagError as error:
         source.place(error)
         raise
@@ -73,7 +75,12 @@ def lower_grammar_text(
 ) -> Ref:
     """The expression of a grammar text in `builder`; see `read_grammar_text`."""
     lowered = read_grammar_text(
-        text, syntax, limits=limits, token_ids=token_ids, json_schema=json_schema
+        text,
+        syntax,
+        limits=limits,
+        token_ids=token_ids,
+        json_schema=json_schema,
+        origins=builder.origins,
     )
     return extend(builder, lowered.grammar)
 

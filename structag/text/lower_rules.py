@@ -51,9 +51,15 @@ class Lowered(NamedTuple):
 
 
 def lower_rules(
-    rules: RuleGrammar, limits: Limits | None = None, token_ids: TokenIds | None = None
+    rules: RuleGrammar,
+    limits: Limits | None = None,
+    token_ids: TokenIds | None = None,
+    *,
+    origins: bool = False,
 ) -> Lowered:
     """The grammar of `rules`, in a builder of its own; `token_ids` finds named tokens.
+
+    With `origins` everything is marked with the name of its rule.
 
     Raises:
         GrammarSyntaxError: `grammar-syntax`, a rule that is defined twice.
@@ -62,7 +68,7 @@ def lower_rules(
         VocabularyError: `vocabulary-value`, a token that the vocabulary does not have.
         LimitError: `limit`, inlined rules that grow past `Limits.max_expressions`.
     """
-    return _Lowering(rules, limits or Limits(), token_ids).lower()
+    return _Lowering(rules, limits or Limits(), token_ids, origins).lower()
 
 
 def walk(top: Expression) -> Iterator[Expression]:
@@ -75,11 +81,13 @@ def walk(top: Expression) -> Iterator[Expression]:
 
 
 class _Lowering:
-    def __init__(self, rules: RuleGrammar, limits: Limits, token_ids: TokenIds | None) -> None:
+    def __init__(
+        self, rules: RuleGrammar, limits: Limits, token_ids: TokenIds | None, origins: bool
+    ) -> None:
         self.rules = rules
         self.token_ids = token_ids
         self.limits = limits
-        self.builder = GrammarBuilder()
+        self.builder = GrammarBuilder(origins=origins)
         self.numbers = self._number_definitions()
         self.references = [self._references(definition) for definition in rules.definitions]
         self.refs: dict[str, Ref] = {}  # what a reference to a rule becomes
@@ -161,8 +169,7 @@ class _Lowering:
         b, name = self.builder, definition.name
         body = self.bodies[name] = self._expression(definition.body)
         if not definition.inline:
-            self.refs[name] = b.rule(name)
-            b.define(self.refs[name], body)
+            b.define(self._new_rule(name), body)
             return
         size = sum(
             self.sizes.get(part.name, 1) if isinstance(part, Reference) else 1
@@ -172,7 +179,8 @@ class _Lowering:
             raise self._too_large(definition)
         self.sizes[name] = size
         # A mark keeps the parts of the body from becoming parts of what surrounds it.
-        self.refs[name] = b.mark(name, body) if isinstance(b.node(body), _ABSORBED) else body
+        is_marked = b.origins or isinstance(b.node(body), _ABSORBED)
+        self.refs[name] = b.mark(name, body) if is_marked else body
 
     def _lower_recursive(self, group: list[Definition]) -> None:
         for definition in group:
@@ -183,10 +191,16 @@ class _Lowering:
                     span=definition.span,
                     expected="a regular expression: only rules can be recursive",
                 )
-            self.refs[definition.name] = self.builder.rule(definition.name)
-        for definition in group:
+        rules = [self._new_rule(definition.name) for definition in group]
+        for rule, definition in zip(rules, group, strict=True):
             body = self.bodies[definition.name] = self._expression(definition.body)
-            self.builder.define(self.refs[definition.name], body)
+            self.builder.define(rule, body)
+
+    def _new_rule(self, name: str) -> Ref:
+        """A rule without a body, known by its name; the mark is around what refers to it."""
+        rule = self.builder.rule(name)
+        self.refs[name] = self.builder.origin(name, rule)
+        return rule
 
     def _too_large(self, definition: Definition) -> LimitError:
         return LimitError(

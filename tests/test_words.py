@@ -6,20 +6,21 @@ import unicodedata
 
 import pytest
 
-rendering = pytest.importorskip("structag.cli.rendering")
+words = pytest.importorskip("structag.words")
 
 ALL = set(range(256))
 LETTERS = set(range(0x41, 0x5B)) | set(range(0x61, 0x7B))
 
 
 @pytest.mark.parametrize(
-    ("allowed", "may_end", "words"),
+    ("allowed", "may_end", "expected"),
     [
         ((), False, "nothing"),
         ((), True, "the end"),
         (b"}", False, "`}`"),
         (b"},", True, "`,`, `}` or the end"),
-        (b'" \n\t\r', False, '`"`, a space, a newline, a tab or a carriage return'),
+        (b'" \n\t\r', False, '`"` or whitespace'),
+        (b"\t ", False, "a space or a tab"),
         (b"0123456789-", False, "a digit or `-`"),
         (b"0123456", False, "`0`–`6`"),
         (b"123", False, "`1`, `2` or `3`"),
@@ -32,11 +33,11 @@ LETTERS = set(range(0x41, 0x5B)) | set(range(0x61, 0x7B))
         (b"\x00\x01", False, "a control character"),
     ],
 )
-def test_describe_bytes(allowed: bytes, may_end: bool, words: str) -> None:
-    assert rendering.describe_bytes(allowed, may_end) == words
+def test_describe_bytes(allowed: bytes, may_end: bool, expected: str) -> None:
+    assert words.describe_bytes(allowed, may_end) == expected
 
 
 def test_visible_text_has_no_control_characters() -> None:
-    shown = rendering.visible("".join(map(chr, range(0x100))))
+    shown = words.visible("".join(map(chr, range(0x100))))
 
     assert not any(unicodedata.category(char) == "Cc" for char in shown)
