@@ -12,7 +12,20 @@ import sys
 
 import typer
 
-from structag.cli import check, convert, demo, diff, formats, mask, match, sample, schema, show
+from structag.cli import (
+    check,
+    convert,
+    demo,
+    diff,
+    formats,
+    mask,
+    match,
+    sample,
+    schema,
+    show,
+    trace,
+    why,
+)
 from structag.cli.rendering import InputError, print_error
 from structag.errors import StructagError
 
@@ -26,7 +39,9 @@ app = typer.Typer(
 )
 app.command("check")(check.check)
 app.command("match")(match.match)
+app.command("why")(why.why)
 app.command("mask")(mask.mask)
+app.command("trace")(trace.trace)
 app.command("show")(show.show)
 app.command("sample")(sample.sample)
 app.command("diff")(diff.diff)

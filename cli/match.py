@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+import json
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
-from rich.cells import cell_len
 from rich.text import Text
 
 import structag
+from structag.cli.explaining import Breadcrumbs, print_place, print_text, split_at, where
+from structag.cli.progress import track
 from structag.cli.reading import (
+    Document,
     FileArgument,
     JsonOption,
     KindOption,
@@ -17,112 +21,146 @@ from structag.cli.reading import (
     read_document,
     read_text,
 )
-from structag.cli.rendering import InputError, describe_bytes, output, print_json, visible
-from structag.source import Source
+from structag.cli.rendering import InputError, output, print_json
+from structag.errors import StructagError
+from structag.explain import Stop, explain_text
+from structag.source import Source, read_json
 
 TextArgument = Annotated[
-    str, typer.Argument(metavar="TEXT", help="The text, or `-` for standard input.")
+    str | None, typer.Argument(metavar="TEXT", help="The text, or `-` for standard input.")
 ]
-_BEFORE, _AFTER, _LINES = 70, 40, 4
+BatchOption = Annotated[
+    str | None,
+    typer.Option(
+        "--batch",
+        metavar="JSONL",
+        help="Match many texts: a file, or `-`, with a JSON string in each line, or an object "
+        "that has the text as `text`.",
+    ),
+]
 
 
-class Outcome(NamedTuple):
-    """How far a text goes, and what may come there.
+class Explained:
+    """A document that texts are matched with; compiled a second time once there is a question."""
 
-    Attributes:
-        matched: how many bytes of the text were taken.
-        complete: whether what was taken is a whole output.
-        allowed: the bytes that may come next.
-        forced: the text that must come next, if there is no choice.
-    """
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.breadcrumbs = Breadcrumbs(document)
+        self._vocabulary = structag.Vocabulary.byte_level()
+        self._grammar = compile_document(document, self._vocabulary)
+        self._origins: Any = None
 
-    matched: int
-    complete: bool
-    allowed: frozenset[int]
-    forced: str
-
-    @property
-    def expected(self) -> str:
-        """What may come next, in words."""
-        if len(self.forced) > 1:
-            return f"`{visible(self.forced[:_AFTER])}{'…' if len(self.forced) > _AFTER else ''}`"
-        return describe_bytes(self.allowed, self.complete)
+    def match(self, data: bytes) -> Stop:
+        """Match `data`; a rejection says which part of the document speaks."""
+        matcher = structag.Matcher(self._grammar)
+        if matcher.accept_bytes(data) and matcher.is_completed():
+            return explain_text(self._grammar, data)
+        if self._origins is None:
+            self._origins = compile_document(self.document, self._vocabulary, origins=True)
+        return explain_text(self._origins, data)
 
 
 def match(
     file: FileArgument,
-    text: TextArgument,
+    text: TextArgument = None,
+    batch: BatchOption = None,
     kind: KindOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Match TEXT against a structural tag, JSON Schema or regex.
+    """Match TEXT against a structural tag, JSON Schema, grammar or regex.
 
-    Exit code 0 if it is accepted, 1 if not; then the place and what was expected there are shown.
+    Exit code 0 if it is accepted, 1 if not; then the place, what was expected there and which part
+    of FILE expects it are shown.  With --batch, 1 if any text is rejected.
     """
-    if file == text == "-":
-        raise InputError("FILE and TEXT cannot both be standard input")
-    grammar = compile_document(read_document(file, kind), structag.Vocabulary.byte_level())
-    data = read_text(text)
-    outcome = find_stop(grammar, data)
-    accepted = outcome.complete and outcome.matched == len(data)
-    if as_json:
-        print_json(_as_json(data, outcome, accepted))
+    if (text is None) == (batch is None):
+        raise InputError("give TEXT or --batch, one of the two")
+    if file == "-" and "-" in (text, batch):
+        raise InputError("FILE and the text cannot both be standard input")
+    explained = Explained(read_document(file, kind))
+    if batch is not None:
+        accepted = _match_all(explained, batch, as_json)
     else:
-        _print(data, outcome, accepted)
+        data = read_text(text or "")
+        stop = explained.match(data)
+        accepted = stop.accepted
+        if as_json:
+            print_json(_as_json(data, stop))
+        else:
+            _print(data, stop, explained.breadcrumbs)
     if not accepted:
         raise typer.Exit(1)
 
 
-def find_stop(grammar: Any, data: bytes) -> Outcome:
-    """Match `data` as far as it goes."""
-    matcher = structag.Matcher(grammar)
-    matched = len(data)
-    if not matcher.accept_bytes(data):
-        matched = next(i for i in range(len(data)) if not matcher.accept_bytes(data[i : i + 1]))
-    allowed = frozenset(matcher.allowed_bytes())
-    return Outcome(matched, matcher.is_completed(), allowed, matcher.find_jump_forward_string())
-
-
-def _as_json(data: bytes, outcome: Outcome, accepted: bool) -> dict[str, Any]:
-    before = data[: outcome.matched].decode("utf-8", "ignore")
+def _as_json(data: bytes, stop: Stop) -> dict[str, Any]:
+    before, _ = split_at(data, stop.matched)
     line, column = Source(before).line_column(len(before))
     return {
-        "accepted": accepted,
-        "matched_bytes": outcome.matched,
+        "accepted": stop.accepted,
+        "matched_bytes": stop.matched,
         "total_bytes": len(data),
         "line": line,
         "column": column,
-        "expected": outcome.expected,
-        "allowed_bytes": sorted(outcome.allowed),
-        "may_end": outcome.complete,
+        **stop.place.to_json(),
     }
 
 
-def _print(data: bytes, outcome: Outcome, accepted: bool) -> None:
+def _print(data: bytes, stop: Stop, breadcrumbs: Breadcrumbs) -> None:
     console = output()
-    before = data[: outcome.matched].decode("utf-8", "ignore")
-    after = data[len(before.encode()) :].decode("utf-8", "replace")
-    lines = before.split("\n")
-    if len(lines) > _LINES:
-        console.print(Text(f"… {len(lines) - _LINES} lines before", "dim"))
-    for line in lines[-_LINES:-1]:
-        console.print(Text(visible(_tail(line)), "green"))
-    here, rest = visible(_tail(lines[-1])), visible(after.split("\n")[0][:_AFTER])
-    console.print(Text.assemble((here, "green"), (rest, "red")))
-    if accepted:
+    print_text(console, data, stop.matched, marked=not stop.accepted)
+    if stop.accepted:
         console.print("[green]accepted[/]")
         return
-    console.print(Text(" " * cell_len(here) + "^", "bold red"))
-    number, column = Source(before).line_column(len(before))
-    got = f"`{visible(after[0])}`" if after else "the end of the text"
-    console.print(
-        Text.assemble(
-            ("rejected", "bold red"),
-            f" at line {number}, column {column} (byte {outcome.matched}): got {got}",
-        )
-    )
-    console.print(Text.assemble(("expected", "bold"), f" {outcome.expected}"))
+    console.print(Text.assemble(("rejected", "bold red"), f" at {where(data, stop.matched)}"))
+    print_place(console, stop.place, breadcrumbs)
 
 
-def _tail(line: str) -> str:
-    return line if len(line) <= _BEFORE else "…" + line[-_BEFORE:]
+# -- many texts
+
+
+def _match_all(explained: Explained, name: str, as_json: bool) -> bool:
+    texts = _read_lines(name)
+    stops = [explained.match(data) for data in track(texts, "matching")]
+    count = sum(stop.accepted for stop in stops)
+    if as_json:
+        results = [_as_json(data, stop) for data, stop in zip(texts, stops, strict=True)]
+        print_json({"accepted": count, "total": len(stops), "results": results})
+        return count == len(stops)
+    console = output()
+    width = len(str(len(stops)))
+    for number, (data, stop) in enumerate(zip(texts, stops, strict=True), 1):
+        line = Text(f"{number:>{width}}  ")
+        if stop.accepted:
+            line.append("accepted", "green")
+        else:
+            line.append("rejected", "bold red")
+            line.append(f" at {where(data, stop.matched)}, expected {stop.place.words}")
+            trail = explained.breadcrumbs.spell(stop.place.trail)
+            line.append(f"  in {trail}" if trail else "", "dim")
+        console.print(line)
+    console.print(f"{count} of {len(stops)} accepted")
+    return count == len(stops)
+
+
+def _read_lines(name: str) -> list[bytes]:
+    try:
+        data = read_text("-") if name == "-" else Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"`{name[:60]}` cannot be read: {reason}") from None
+    texts = []
+    for number, line in enumerate(data.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            value = read_json(line)
+        except StructagError as error:
+            source = Source(line.decode("utf-8", "replace"), f"line {number} of {name}")
+            raise InputError(error, source) from None
+        text = value.get("text") if isinstance(value, dict) else value
+        if not isinstance(text, str):
+            raise InputError(
+                f"line {number} of {name} holds no text: {json.dumps(value, default=str)[:60]}",
+                hint='write a JSON string, or an object with the text as `"text"`',
+            )
+        texts.append(text.encode())
+    return texts

@@ -90,9 +90,11 @@ def read_document(argument: str, kind: Kind | None) -> Document:
         raise InputError(error, source) from None
 
 
-def compile_document(document: Document, vocabulary: structag.Vocabulary) -> Any:
-    """The compiled grammar of `document`."""
-    compiler = structag.Compiler(vocabulary)
+def compile_document(
+    document: Document, vocabulary: structag.Vocabulary, *, origins: bool = False
+) -> Any:
+    """The compiled grammar of `document`; with `origins`, for `structag.explain`."""
+    compiler = structag.Compiler(vocabulary, origins=origins)
     try:
         with busy("compiling"):
             return _compile(document, compiler)

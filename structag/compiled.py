@@ -7,6 +7,7 @@ sources, `structag.artefact` reads what was saved.  Nothing here is cached.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from structag._core import Engine, make_engine
 from structag.errors import GrammarError, VocabularyError
 from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import Note
-from structag.grammar.expressions import Grammar
+from structag.grammar.expressions import Grammar, Literal, Scan
 from structag.grammar.fingerprint import fingerprint
 from structag.grammar.origins import keep_outer_marks
 from structag.grammar.pack import pack_grammar, pack_with_marks
@@ -66,6 +67,17 @@ class CompiledGrammar:
         if report is None:  # made twice at worst, if threads ask at once
             report = self._report = Report.of(self._notes)
         return report
+
+    @cached_property
+    def mirrored_strings(self) -> list[bytes]:
+        """The fixed strings of the grammar, backwards and sorted: equal ends stand together."""
+        found: set[bytes] = set()
+        for node in self.grammar.nodes:
+            if isinstance(node, Literal):
+                found.add(node.data[::-1])
+            elif isinstance(node, Scan):
+                found.update(trigger[::-1] for trigger, _ in node.cases)
+        return sorted(found)
 
     @property
     def fingerprint(self) -> str:

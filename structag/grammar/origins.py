@@ -65,7 +65,9 @@ def _opened(builder: GrammarBuilder, ref: Ref, labels: tuple[str, ...] = ()) -> 
         case Seq(parts):
             return builder.seq(
                 *(
-                    _opened(builder, part) if _is_key(builder, part) else _marked(builder, part, labels)
+                    _opened(builder, part)
+                    if _is_key(builder, part)
+                    else _marked(builder, part, labels)
                     for part in parts
                 )
             )

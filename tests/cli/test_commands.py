@@ -24,8 +24,10 @@ def test_mask_counts_and_names_tokens(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out.splitlines() == [
         "2 of 257 tokens allowed (0.78 %)",
         "stop allowed: no",
-        "       97  a",
-        "       98  b",
+        "expected `a` or `b`",
+        "by next byte:",
+        "        1  `a`  `a`",
+        "        1  `b`  `b`",
     ]
 
 
@@ -38,20 +40,33 @@ def test_mask_after_a_prefix(capsys: pytest.CaptureFixture[str]) -> None:
         "allowed_count": 2,
         "stop_allowed": True,
         "complete": True,
-        "sample": [{"id": 99, "name": "c"}, {"id": 256, "name": "<eos>"}],
+        "groups": [{"byte": None, "count": 1}, {"byte": 99, "count": 1}],
+        "longest": [{"id": 99, "name": "c"}, {"id": 256, "name": "<eos>"}],
+        "expected": "`c` or the end",
+        "allowed_bytes": [99],
+        "may_end": True,
+        "forced": "",
+        "parts": [{"trail": [], "expected": "`c`", "bytes": [99], "token_ids": []}],
     }
 
 
-def test_mask_shows_a_spread_of_many(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mask_shows_some_of_many(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mask", "[a-z]", "--kind", "regex", "--sample", "2"]) == 0
 
-    assert capsys.readouterr().out.splitlines()[-2:] == ["       97  a", "      110  n"]
+    assert capsys.readouterr().out.splitlines()[-3:] == [
+        "        1  `a`  `a`",
+        "        1  `b`  `b`",
+        "  … 24 more",
+    ]
 
 
 def test_mask_after_a_rejected_prefix(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mask", SCHEMA, "--prefix", "[1"]) == 1
 
-    assert "rejected at byte 0: expected `{`" in capsys.readouterr().out
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "the prefix is rejected at byte 0",
+        "expected `{`",
+    ]
 
 
 def test_mask_over_an_installed_vocabulary(capsys: pytest.CaptureFixture[str]) -> None:

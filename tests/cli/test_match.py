@@ -49,6 +49,7 @@ def test_text_that_stops_too_early(capsys: pytest.CaptureFixture[str]) -> None:
         "   ^",
         "rejected at line 1, column 4 (byte 3): got the end of the text",
         'expected `"`',
+        "  in #",
     ]
 
 
@@ -80,6 +81,15 @@ def test_json_output(capsys: pytest.CaptureFixture[str]) -> None:
         "expected": "`a`–`z` or the end",
         "allowed_bytes": list(range(ord("a"), ord("z") + 1)),
         "may_end": True,
+        "forced": "",
+        "parts": [
+            {
+                "trail": [],
+                "expected": "`a`–`z`",
+                "bytes": list(range(ord("a"), ord("z") + 1)),
+                "token_ids": [],
+            }
+        ],
     }
 
 
