@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from structag.grammar.builder import MAX_COUNT
 from structag.grammar.expressions import Ref
 from structag.schema.counted_items import lower_counted_items
-from structag.schema.document import unsupported
-from structag.schema.facts import (
-    NONE,
-    ArrayFacts,
-    Forms,
-    NumberFacts,
-    StringFacts,
-    item_goal,
-    joined,
-)
+from structag.schema.distinct_items import lower_distinct_items
+from structag.schema.facts import ArrayFacts, item_goal, joined
 
 if TYPE_CHECKING:
     from structag.schema.lower import Lowering
-
-MAX_KINDS = 500
 
 
 def lower_array(lowering: Lowering, facts: ArrayFacts) -> Ref:
@@ -31,7 +20,7 @@ def lower_array(lowering: Lowering, facts: ArrayFacts) -> Ref:
     if facts.low > MAX_COUNT:
         return builder.empty
     if facts.unique is not None and (facts.high is None or facts.high > 1):
-        return _distinct(lowering, facts)
+        return lower_distinct_items(lowering, facts)
     if facts.contains:
         return _containing(lowering, facts)
     prefix: list[Ref] = []
@@ -93,55 +82,3 @@ def _containing(lowering: Lowering, facts: ArrayFacts) -> Ref:
     kinds = [(matching, contains.low, contains.high), (other, 0, None)]
     inner = builder.tally(kinds, facts.low, facts.high, lowering.comma)
     return lowering.notation.array(inner)
-
-
-def _distinct(lowering: Lowering, facts: ArrayFacts) -> Ref:
-    """Distinct items out of a small finite set: each value at most once."""
-    builder = lowering.builder
-    assert facts.unique is not None
-    if facts.prefix or facts.contains:
-        raise unsupported(facts.unique, "uniqueItems", "beside a tuple or `contains`")
-    kinds = _single_values(lowering.expander.goal(facts.items))
-    if kinds is None:
-        raise unsupported(
-            facts.unique, "uniqueItems", "only items with few possible values are supported"
-        )
-    counted: list[tuple[Ref, int, int | None]] = []
-    for kind in kinds:
-        ref = lowering.notation.item(lowering.forms(kind))
-        if ref != builder.empty:
-            counted.append((ref, 0, 1))
-    high = None if facts.high is None else min(facts.high, MAX_COUNT)
-    inner = builder.tally(counted, facts.low, high, lowering.comma)
-    return lowering.notation.array(inner)
-
-
-def _single_values(forms: Forms) -> list[Forms] | None:
-    """The forms cut into one for each value; None if they are not a small finite set."""
-    if forms.arrays or forms.objects:
-        return None
-    texts: set[str] = set()
-    for fact in forms.strings:
-        if fact.values is None or fact.patterns:
-            return None
-        texts |= {text for text in fact.values - fact.banned if _fits(text, fact)}
-    numbers: dict[Decimal, bool] = {}
-    for number in forms.numbers:
-        if number.values is None:
-            return None
-        for value in number.values:
-            numbers[value] = numbers.get(value, True) and number.is_integer is True
-    if len(texts) + len(numbers) > MAX_KINDS:
-        return None
-    kinds = [NONE._replace(strings=(StringFacts(values=frozenset((text,))),)) for text in texts]
-    for value, is_integer in numbers.items():
-        fact_of = NumberFacts(values=frozenset((value,)), is_integer=is_integer or None)
-        kinds.append(NONE._replace(numbers=(fact_of,)))
-    if forms.null:
-        kinds.append(NONE._replace(null=True))
-    kinds += [NONE._replace(booleans=bit) for bit in (1, 2) if forms.booleans & bit]
-    return kinds
-
-
-def _fits(text: str, fact: StringFacts) -> bool:
-    return fact.low <= len(text) and (fact.high is None or len(text) <= fact.high)

@@ -22,7 +22,7 @@ from structag.limits import Limits
 from structag.schema.arrays import lower_array
 from structag.schema.document import Document, unsupported
 from structag.schema.expand import Expander
-from structag.schema.facts import ANY, Forms, Goal, ObjectFacts
+from structag.schema.facts import ANY, Forms, Goal, NumberFacts, ObjectFacts
 from structag.schema.multiples import FactorError, lower_nearest
 from structag.schema.notation import JsonNotation, Notation
 from structag.schema.numbers import Numbers
@@ -216,19 +216,23 @@ class Lowering:
         if forms.booleans & 2:
             parts.append(self.notation.true)
         for number in forms.numbers:
-            try:
-                parts.append(self.notation.number(self.numbers.lower(number)))
-            except FactorError:
-                place = goal[0] if goal else self.document.root
-                what = "multiples that are not among the few thousand nearest to zero"
-                self.expander.leave_out(place, "multipleOf", what)
-                parts.append(self.notation.number(lower_nearest(self.numbers, number)))
+            parts.append(self.notation.number(self.number_text(number, goal)))
         if forms.strings:
             texts = [decoded(builder, fact) for fact in forms.strings]
             parts.append(self.notation.string(builder.alt(*texts)))
         parts += [lower_array(self, fact) for fact in forms.arrays]
         parts += [self._object(fact) for fact in forms.objects]
         return parts[0] if len(parts) == 1 else builder.alt(*parts)
+
+    def number_text(self, facts: NumberFacts, goal: Goal) -> Ref:
+        """The JSON texts of the numbers that satisfy `facts`."""
+        try:
+            return self.numbers.lower(facts)
+        except FactorError:
+            place = goal[0] if goal else self.document.root
+            what = "multiples that are not among the few thousand nearest to zero"
+            self.expander.leave_out(place, "multipleOf", what)
+            return lower_nearest(self.numbers, facts)
 
     def _object(self, facts: ObjectFacts) -> Ref:
         return self._sealed(self.notation.object(inside(self, facts)))
@@ -259,3 +263,7 @@ class Lowering:
     def free_member(self, keys: Ref, goal: Goal) -> Ref:
         """A member with any name out of `keys` (decoded)."""
         return self.notation.free_member(keys, self.value(goal))
+
+    def distinct_member(self, keys: Ref, goal: Goal) -> Ref | None:
+        """A member with another name out of `keys` each time; None if the notation has none."""
+        return self.notation.distinct_member(keys, self.value(goal))

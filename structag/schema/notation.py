@@ -34,6 +34,9 @@ class Notation(Protocol):
     def string(self, text: Ref) -> Ref:
         """Strings, from their decoded texts."""
 
+    def distinct_string(self, text: Ref) -> Ref | None:
+        """Strings that differ (`Distinct`); None if it has several ways to write one."""
+
     def array(self, items: Ref) -> Ref:
         """An array, from its items and the commas between them."""
 
@@ -49,6 +52,9 @@ class Notation(Protocol):
     def free_member(self, keys: Ref, value: Ref) -> Ref:
         """A member with any name out of `keys` (decoded) that can be written."""
 
+    def distinct_member(self, keys: Ref, value: Ref) -> Ref | None:
+        """Such members with names that differ (`Distinct`); None as for `distinct_string`."""
+
 
 class JsonNotation:
     """JSON text, with up to `max_whitespace` characters of whitespace between tokens."""
@@ -63,6 +69,7 @@ class JsonNotation:
         self.null = builder.literal(b"null")
         self.false, self.true = builder.literal(b"false"), builder.literal(b"true")
         self._colon = builder.seq(gap, builder.literal(colon.encode()), gap)
+        self._quote = builder.literal(b'"')
         self._open_brace = builder.seq(builder.literal(b"{"), gap)
         self._close_brace = builder.seq(gap, builder.literal(b"}"))
         self._open_bracket = builder.seq(builder.literal(b"["), gap)
@@ -73,6 +80,9 @@ class JsonNotation:
 
     def string(self, text: Ref) -> Ref:
         return quoted(self.builder, text)
+
+    def distinct_string(self, text: Ref) -> Ref | None:
+        return self.builder.seq(self._quote, self.builder.distinct("json", text), self._quote)
 
     def array(self, items: Ref) -> Ref:
         return self.builder.seq(self._open_bracket, items, self._close_bracket)
@@ -88,3 +98,7 @@ class JsonNotation:
 
     def free_member(self, keys: Ref, value: Ref) -> Ref:
         return self.builder.seq(self.string(keys), self._colon, value)
+
+    def distinct_member(self, keys: Ref, value: Ref) -> Ref | None:
+        key = self.distinct_string(keys)
+        return None if key is None else self.builder.seq(key, self._colon, value)

@@ -37,6 +37,14 @@ class Numbers:
             builder.seq(builder.literal(b"."), builder.repeat(builder.literal(b"0"), 1))
         )
 
+    @property
+    def shortest(self) -> Ref:
+        """One text for every number: without exponent, useless zeros and minus."""
+        builder, digits = self.builder, self.digits
+        whole = builder.seq(self.minus, digits.digit(1, 9), digits.many)
+        fraction = builder.seq(builder.literal(b"."), digits.many, digits.digit(1, 9))
+        return builder.alt(builder.literal(b"0"), whole, builder.seq(self.integer, fraction))
+
     def lower(self, facts: NumberFacts) -> Ref:
         """The JSON texts of the numbers that satisfy `facts`.
 

@@ -41,6 +41,9 @@ class MemberStyle(Protocol):
     def free_member(self, keys: Ref, goal: Goal) -> Ref:
         """A member with a name out of `keys` (decoded)."""
 
+    def distinct_member(self, keys: Ref, goal: Goal) -> Ref | None:
+        """A member with another name out of `keys` each time; None if it cannot be told."""
+
 
 class Free(NamedTuple):
     """Free members: their keys (decoded), and what the values must satisfy."""
@@ -108,10 +111,29 @@ def inside(style: MemberStyle, facts: ObjectFacts) -> Ref:
         elif name in required:
             return builder.empty
     free = _free_members(style, facts, names, key_language)
-    rest = builder.alt(*(style.free_member(keys, goal) for keys, goal in free))
     if facts.witnesses:
-        return _with_witnesses(style, facts, names, free, members, rest)
-    return _arrange(style, facts, members, rest)
+        return _with_witnesses(style, facts, names, free, members)
+    return _arrange(style, facts, members, free)
+
+
+def _rest(style: MemberStyle, free: list[Free]) -> Ref:
+    """Any free member."""
+    return style.builder.alt(*(style.free_member(keys, goal) for keys, goal in free))
+
+
+def _distinct_rest(style: MemberStyle, facts: ObjectFacts, free: list[Free]) -> Ref:
+    """Any free member, but in a counted list no two with the same name."""
+    ways: list[Ref] = []
+    for keys, goal in free:
+        way = style.distinct_member(keys, goal)
+        if way is None:
+            raise unsupported(
+                _place(style.expander, facts),
+                "minProperties",
+                "equal names would have to be told apart",
+            )
+        ways.append(way)
+    return style.builder.alt(*ways)
 
 
 def _key_language(style: MemberStyle, facts: ObjectFacts) -> Ref | None:
@@ -168,12 +190,11 @@ def _with_witnesses(
     names: list[str],
     free: list[Free],
     members: list[tuple[Ref, bool]],
-    rest: Ref,
 ) -> Ref:
     """Objects with members that must exist: each a declared one, or one of the free."""
     pending = next((witness for witness in facts.witnesses if not witness.is_free), None)
     if pending is None:
-        return _with_free_witnesses(style, facts, free, members, rest)
+        return _with_free_witnesses(style, facts, free, members)
     if len(names) ** len(facts.witnesses) > MAX_CHOICES:
         return _without_witness(style, pending, "beside so many names")
     others = tuple(witness for witness in facts.witnesses if witness is not pending)
@@ -195,17 +216,20 @@ def _with_free_witnesses(
     facts: ObjectFacts,
     free: list[Free],
     members: list[tuple[Ref, bool]],
-    rest: Ref,
 ) -> Ref:
     """One free member may be several of the witnesses: one option for each way to group them."""
     builder, comma = style.builder, style.comma
     witnesses = facts.witnesses
-    if len(witnesses) > MAX_WITNESSES or facts.low > 1 or facts.high is not None:
-        return _without_witness(style, witnesses[0], "beside other counts of members")
+    if len(witnesses) > MAX_WITNESSES:
+        return _without_witness(style, witnesses[0], "beside so many others")
     options: list[Ref] = []
+    rest = _rest(style, free)
     for groups in _partitions(list(witnesses)):
         refs = [_witness(style, free, group) for group in groups]
         if builder.empty in refs:
+            continue
+        if facts.low > 1 or facts.high is not None:
+            options.append(_counted_witnesses(style, facts, members, refs, free))
             continue
         if style.options.property_order == "any":
             needed = [(ref, True) for ref in refs]
@@ -219,6 +243,31 @@ def _with_free_witnesses(
                 parts += (comma, ref, after)
             options.append(_ordered(style, [*members, (builder.seq(*parts), True)]))
     return builder.alt(*options)
+
+
+def _counted_witnesses(
+    style: MemberStyle,
+    facts: ObjectFacts,
+    members: list[tuple[Ref, bool]],
+    witnesses: list[Ref],
+    free: list[Free],
+) -> Ref:
+    """Objects with the witnesses, `facts.low` to `facts.high` members in all.
+
+    A witness may have the name of another free member, which then does not count.  Where that
+    matters, so many members more are asked for, and the objects that have just enough are lost.
+    """
+    low = facts.low
+    rest = _rest(style, free)
+    if low <= sum(need for _, need in members) + 1:
+        low = 0
+    elif rest != style.builder.empty:
+        rest = _distinct_rest(style, facts, free)
+        low += len(witnesses)
+        what = "some objects with just enough members that fail it by one that may have many names"
+        style.expander.leave_out(facts.witnesses[0].node, "", what)
+    others = [(ref, 1, 1) for ref in witnesses] + [(rest, 0, None)]
+    return _counted(style, facts, members, others, low, facts.high)
 
 
 def _without_witness(style: MemberStyle, witness: Witness, where: str) -> Ref:
@@ -255,10 +304,11 @@ def _partitions(items: list[Witness]) -> list[list[list[Witness]]]:
 
 
 def _arrange(
-    style: MemberStyle, facts: ObjectFacts, members: list[tuple[Ref, bool]], rest: Ref
+    style: MemberStyle, facts: ObjectFacts, members: list[tuple[Ref, bool]], free: list[Free]
 ) -> Ref:
     """The members between the braces, separated by commas, as many as allowed."""
     builder, comma = style.builder, style.comma
+    rest = _rest(style, free)
     least = sum(need for _, need in members)
     most = None if rest != builder.empty else len(members)
     low, high = facts.low, facts.high
@@ -266,23 +316,12 @@ def _arrange(
         return builder.empty
     low = 0 if low <= least else low
     high = None if high is None or (most is not None and high >= most) else high
-    if low > least + 1 and rest != builder.empty:
-        raise unsupported(
-            _place(style.expander, facts),
-            "minProperties",
-            "equal names would have to be told apart",
-        )
-    if style.options.property_order == "any":
-        if low or high is not None:
-            kinds: list[tuple[Ref, int, int | None]] = [
-                (ref, int(need), 1) for ref, need in members
-            ]
-            if rest != builder.empty:
-                kinds.append((rest, 0, None))
-            return builder.tally(kinds, low, high, comma)
-        return builder.unordered(members, rest, comma)
     if low or high is not None:
-        return _counted(style, facts, members, rest, low, high)
+        if low > least + 1 and rest != builder.empty:
+            rest = _distinct_rest(style, facts, free)
+        return _counted(style, facts, members, [(rest, 0, None)], low, high)
+    if style.options.property_order == "any":
+        return builder.unordered(members, rest, comma)
     if rest != builder.empty:
         more = builder.repeat(builder.seq(comma, rest), 0)
         members = [*members, (builder.seq(rest, more), False)]
@@ -326,19 +365,18 @@ def _counted(
     style: MemberStyle,
     facts: ObjectFacts,
     members: list[tuple[Ref, bool]],
-    rest: Ref,
+    others: list[tuple[Ref, int, int | None]],
     low: int,
     high: int | None,
 ) -> Ref:
-    """The members in order, `low` to `high` of them: one tail for each place and count."""
+    """`low` to `high` members, with `others` by kinds.
+
+    In the schema's order the others come last, and there is one tail for each place and count.
+    """
     builder, comma = style.builder, style.comma
-    following = builder.seq(comma, rest)
-    if not members:
-        if high == 0:
-            return builder.epsilon
-        most = None if high is None else high - 1
-        some = builder.seq(rest, builder.repeat(following, max(low - 1, 0), most))
-        return some if low else builder.optional(some)
+    if style.options.property_order == "any":
+        named: list[tuple[Ref, int, int | None]] = [(ref, int(need), 1) for ref, need in members]
+        return builder.tally([*named, *others], low, high, comma)
     top = low if high is None else max(low, min(high, len(members)))
     if len(members) * (top + 1) > MAX_COUNTED:
         keyword = "minProperties" if facts.low else "maxProperties"
@@ -347,16 +385,10 @@ def _counted(
     def end(count: int) -> Ref:
         if high is not None and count > high:
             return builder.empty
-        least = max(low - count, 0)
+        least = max(low - count, sum(need for _, need, _ in others))
         most = None if high is None else high - count
-        if rest == builder.empty:
-            return builder.epsilon if not least else builder.empty
-        if count:
-            return builder.repeat(following, least, most)
-        if most == 0:
-            return builder.epsilon
-        inner = None if most is None else most - 1
-        some = builder.seq(rest, builder.repeat(following, max(least - 1, 0), inner))
+        some = builder.tally(others, max(least, 1), most, comma)
+        some = builder.seq(comma, some) if count else some
         return some if least else builder.optional(some)
 
     tails = {count: end(count) for count in range(len(members) + 1)}

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jsonschema
 import jsonschema_rs
 import pytest
-from support.random_schemas import random_schema, random_value
+from support.random_schemas import (
+    random_counted,
+    random_list,
+    random_members,
+    random_schema,
+    random_value,
+)
 
 from structag import Compiler, Matcher, Vocabulary
 from structag.errors import StructagError, UnsupportedError
@@ -30,12 +37,27 @@ def canonical(value: Any) -> Any:
 @pytest.mark.parametrize("seed", range(3))
 def test_accepts_the_valid_instances(seed: int) -> None:
     rng = random.Random(seed)
+
+    check(
+        (random_schema(rng) for _ in range(SCHEMAS)), lambda: [random_value(rng) for _ in range(25)]
+    )
+
+
+def test_counts_and_tells_items_apart() -> None:
+    rng = random.Random(0)
+
+    def instances() -> list[Any]:
+        return [make(rng) for make in (random_list, random_members) for _ in range(15)]
+
+    check((random_counted(rng) for _ in range(SCHEMAS)), instances)
+
+
+def check(schemas: Iterable[Any], make_instances: Callable[[], list[Any]]) -> None:
     compiler = Compiler(Vocabulary.byte_level())
     refused = accepted = rejected = gaps = 0
-    for _ in range(SCHEMAS):
-        schema = random_schema(rng)
+    for schema in schemas:
         validator = jsonschema.Draft202012Validator(schema)
-        instances = [random_value(rng) for _ in range(25)]
+        instances = make_instances()
         try:
             grammar = compiler.compile_json_schema(schema, property_order="any")
         except UnsupportedError:

@@ -85,6 +85,37 @@ CASES: list[tuple[Any, dict[str, Any], list[str], list[str]]] = [
     ({"type": "array", "items": {"enum": [1, 2, "a"]}, "uniqueItems": True}, {},
      ["[]", '["a",1]'], ["[1,1]", "[1,1.0]"]),
     ({"type": "array", "uniqueItems": True, "maxItems": 1}, {}, ["[5]"], ["[5,5]"]),
+    ({"type": "array", "uniqueItems": True, "items": {"type": "string"}}, {},
+     ["[]", '["a","b","ab"]', '["","\\u0061"]'], ['["a","b","a"]', '["a","\\u0061"]', '["",""]']),
+    ({"type": "array", "uniqueItems": True, "items": {"type": "number"}}, {},
+     ["[1,11,1.5]", "[-1,1,0,0.1]"], ["[1,1]", "[1,1.0]", "[0,-0]", "[10,1e1]", "[1,11,1]"]),
+    ({"type": "array", "uniqueItems": True, "items": {"type": ["string", "integer", "null"]}}, {},
+     ['[1,"1",null,2]'], ['[1,"1",1]', "[null,null]", "[true]"]),
+    ({"type": "array", "uniqueItems": True, "items": {"enum": [[1], [2], {"a": 1}, "a"]}}, {},
+     ['[[2],{"a":1},[1],"a"]'], ["[[1],[1]]", '[{"a":1},{"a":1}]']),
+    ({"type": "array", "uniqueItems": True, "items": {"type": "string", "pattern": "^[ab]$"},
+      "minItems": 2}, {}, ['["a","b"]', '["b","a"]'], ['["a"]', '["a","a"]', '["a","b","a"]']),
+    ({"type": "array", "uniqueItems": True, "items": {"type": "string"},
+      "contains": {"pattern": "^x"}, "minContains": 2, "maxContains": 3}, {},
+     ['["x","a","xx"]'], ['["x","x"]', '["x","a"]', '["x","x1","x2","x3"]', '["x","x1","a","a"]']),
+    ({"type": "array", "uniqueItems": True, "items": {"type": "string"},
+      "contains": {"const": "x"}}, {}, ['["a","x"]'], ['["a"]', '["x","x"]']),
+    ({"type": "array", "uniqueItems": True, "items": {"type": "null"},
+      "prefixItems": [{"type": "string"}, {"type": "integer"}], "minItems": 1}, {},
+     ['["a"]', '["a",1,null]'], ["[]", '["a",1,null,null]', '["a","b"]']),
+    ({"type": "array", "uniqueItems": True, "items": {"type": "boolean"},
+      "prefixItems": [{"enum": [1, True]}, {"enum": [1, True, "a"]}]}, {},
+     ["[]", "[1,true,false]", '[true,"a",false]', '[1,"a",false,true]'],
+     ["[1,1]", "[1,true,true]", '[true,"a",true]', '[1,"a",false,false]']),
+    ({"type": "object", "minProperties": 3, "maxProperties": 4}, ANY,
+     ['{"a":1,"b":2,"c":3}'],
+     ['{"a":1,"b":2}', '{"a":1,"b":2,"a":3}', '{"a":1,"b":2,"\\u0061":3}']),
+    ({"type": "object", "minProperties": 3, "properties": {"x": True}}, {},
+     ['{"x":1,"b":2,"c":3}', '{"a":1,"b":2,"c":3}'], ['{"x":1,"b":2}', '{"x":1,"b":2,"b":3}']),
+    ({"type": "object", "not": {"additionalProperties": {"type": "string"}}, "maxProperties": 2},
+     {}, ['{"a":1}', '{"a":"","b":1}'], ["{}", '{"a":""}', '{"a":1,"b":2,"c":3}']),
+    ({"type": "object", "not": {"additionalProperties": {"type": "string"}}, "minProperties": 3},
+     ANY, ['{"a":"","b":"","c":1,"d":""}'], ['{"a":1,"b":1}', '{"a":"","b":"","c":"","d":""}']),
     ({"anyOf": [{"type": "string"}, {"minimum": 3}], "type": ["integer", "string"]}, {},
      ['"a"', "3"], ["2", "[]"]),
     ({"allOf": [{"type": "integer", "minimum": 3}, {"maximum": 7}]}, {}, ["5"], ["2", "8"]),
@@ -180,7 +211,12 @@ def test_keyword(schema: Any, options: dict[str, Any], good: list[str], bad: lis
         ({"$ref": "/$defs/a", "$defs": {"a": True}}, "schema-reference", "/$ref"),
         ({"$ref": "https://schemas.example/a.json"}, "schema-reference", "/$ref"),
         ({"allOf": [{"$ref": "#"}]}, "schema-reference", ""),
-        ({"uniqueItems": True, "items": {"type": "integer"}}, "schema-keyword", "/uniqueItems"),
+        ({"uniqueItems": True, "items": {"type": "object"}}, "schema-keyword", "/uniqueItems"),
+        ({"uniqueItems": True, "items": {"type": "string"}, "prefixItems": [{"minLength": 1}]},
+         "schema-keyword", "/uniqueItems"),
+        ({"uniqueItems": True, "items": {"type": "string"}, "allOf": [
+            {"contains": {"minLength": 1}}, {"contains": {"pattern": "a"}}]},
+         "schema-keyword", "/uniqueItems"),
         ({"not": {"format": "email"}}, "schema-keyword", "/not/format"),
         ({"format": "hostname", "const": "xn--x"}, "schema-keyword", "/format"),
         (False, "schema-unsatisfiable", ""),
@@ -194,6 +230,17 @@ def test_a_refusal_has_a_code_and_a_pointer(schema: Any, code: str, pointer: str
         lower_schema(schema, GrammarBuilder())
 
     assert (caught.value.code, caught.value.pointer) == (code, pointer)
+
+
+def test_too_few_different_values_are_an_error() -> None:
+    letters = {"type": "string", "pattern": "^[ab]$"}
+    compiler = Compiler(Vocabulary.byte_level())
+    with pytest.raises(StructagError) as caught:
+        compiler.compile_json_schema(
+            {"uniqueItems": True, "items": letters, "minItems": 3} | {"type": "array"}
+        )
+
+    assert caught.value.code == "grammar-empty"
 
 
 def test_pointers_start_behind_the_prefix() -> None:

@@ -91,3 +91,33 @@ def _keyword(rng: random.Random, key: str, depth: int) -> Any:
     if key in ("anyOf", "allOf", "oneOf", "prefixItems"):
         return [inner() for _ in range(rng.randrange(1, 4))]
     return inner()
+
+
+def random_counted(rng: random.Random) -> dict[str, Any]:
+    """A schema of lists, or of objects, that has to do with counts and with what is there twice."""
+
+    def some(*keys: str) -> dict[str, Any]:
+        return {key: _keyword(rng, key, 1) for key in keys if rng.random() < 0.5}
+
+    if rng.random() < 0.4:
+        schema = {"type": "object"} | some("minProperties", "maxProperties", "properties")
+        schema |= some("required", "patternProperties", "propertyNames")
+        if rng.random() < 0.5:
+            schema["not"] = some("additionalProperties", "propertyNames", "patternProperties")
+        return schema
+    scalar = rng.sample(["null", "boolean", "integer", "number", "string"], rng.randrange(1, 4))
+    schema = {"type": "array", "uniqueItems": rng.random() < 0.8, "items": {"type": scalar}}
+    if "string" in scalar:
+        schema["items"] |= some("pattern", "maxLength")
+    return schema | some("minItems", "maxItems", "contains", "minContains", "maxContains")
+
+
+def random_list(rng: random.Random) -> list[Any]:
+    """Scalars, some of them twice."""
+    values = [None, True, False, *NUMBERS[:6], *TEXTS]
+    return [rng.choice(values) for _ in range(rng.randrange(6))]
+
+
+def random_members(rng: random.Random) -> dict[str, Any]:
+    """Up to four members with scalar values."""
+    return {name: random_value(rng, 0) for name in rng.sample(NAMES, rng.randrange(5))}

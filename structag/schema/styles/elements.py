@@ -124,6 +124,9 @@ class ElementNotation:
             bare = builder.both(raw, builder.complement(edges))
         return builder.seq(self._types["string"], self._wrapped(raw, bare))
 
+    def distinct_string(self, text: Ref) -> Ref | None:
+        return None
+
     def array(self, items: Ref) -> Ref:
         return self.builder.seq(self._types["array"], items)
 
@@ -152,6 +155,9 @@ class ElementNotation:
             self._marker(self.style.closer),
             self._behind,
         )
+
+    def distinct_member(self, keys: Ref, value: Ref) -> Ref | None:
+        return None
 
     def _wrapped(self, inner: Ref, bare: Ref) -> Ref:
         """`bare`, or `inner` between line breaks if the style has them."""

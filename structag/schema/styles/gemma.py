@@ -77,6 +77,10 @@ class GemmaNotation:
         raw = raw_text(self.builder, text, self._stop)
         return self.builder.seq(self._quote, raw, self._quote)
 
+    def distinct_string(self, text: Ref) -> Ref | None:
+        raw = self.builder.distinct(None, raw_text(self.builder, text, self._stop))
+        return self.builder.seq(self._quote, raw, self._quote)
+
     def array(self, items: Ref) -> Ref:
         return self._between(b"[", items, b"]")
 
@@ -92,6 +96,10 @@ class GemmaNotation:
 
     def free_member(self, keys: Ref, value: Ref) -> Ref:
         return self.builder.seq(self._names.free(keys), self.builder.literal(b":"), value)
+
+    def distinct_member(self, keys: Ref, value: Ref) -> Ref | None:
+        name = self.builder.distinct(None, self._names.free(keys))
+        return self.builder.seq(name, self.builder.literal(b":"), value)
 
     def _between(self, opener: bytes, inner: Ref, closer: bytes) -> Ref:
         builder = self.builder

@@ -40,6 +40,9 @@ class PythonNotation(JsonNotation):
         builder = self.builder
         return builder.alt(*(quoted(builder, text, quoting) for quoting in _QUOTINGS))
 
+    def distinct_string(self, text: Ref) -> Ref | None:
+        return None
+
 
 NOTATIONS: Mapping[str, Callable[[GrammarBuilder, SchemaOptions], JsonNotation]] = {
     "pythonic": PythonNotation,
@@ -98,4 +101,10 @@ class KeywordArguments:
         """One argument with a name out of `keys`, in ASCII."""
         builder, names = self.builder, self._free_names
         name = names if keys == builder.any_text else builder.both(keys, names)
+        return builder.seq(name, self._equals, self._values.value(goal))
+
+    def distinct_member(self, keys: Ref, goal: Goal) -> Ref | None:
+        """Such arguments with names that differ."""
+        builder = self.builder
+        name = builder.distinct(None, builder.both(keys, self._free_names))
         return builder.seq(name, self._equals, self._values.value(goal))

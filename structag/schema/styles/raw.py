@@ -87,6 +87,9 @@ class _StoppedNotation(JsonNotation):
     def string(self, text: Ref) -> Ref:
         return super().string(raw_text(self.builder, text, self._stop))
 
+    def distinct_string(self, text: Ref) -> Ref | None:
+        return super().distinct_string(raw_text(self.builder, text, self._stop))
+
     def member(self, name: str, value: Ref, goal: Goal) -> Ref:
         if self._stop in name:
             raise refused(self._document, name, goal, f"holds `{self._stop}`")
