@@ -32,7 +32,10 @@ class Keyword(NamedTuple):
 
 
 _ORDER = 'by default in this order; `property_order="any"` lifts that'
-_SAME_COUNTS = "members that have to be there, but may have many names, are left out beside counts"
+_SAME_COUNTS = (
+    "over 3 members that have to be there, but may have many names, are left out; and some objects"
+    " with such members beside `minProperties`"
+)
 _DYNAMIC = "refused where the place depends on the way there"
 
 KEYWORDS: dict[str, Keyword] = {
@@ -66,11 +69,13 @@ KEYWORDS: dict[str, Keyword] = {
     "minItems": Keyword("array", 4, "exact"),
     "maxItems": Keyword("array", 4, "exact"),
     "uniqueItems": Keyword(
-        "array", 4, "no two items are equal", "only where few values are possible, else refused"
+        "array", 4, "no two items are equal",
+        "numbers then have one spelling each, without exponent; refused where arrays or objects"
+        " other than constants are possible",
     ),
     "contains": Keyword(
         "array", 6, "some item satisfies the schema",
-        "refused beside `uniqueItems`, and beside a tuple or a second one if counts are large",
+        "refused beside a tuple or a second one if counts are large, or if there is `uniqueItems`",
     ),
     "minContains": Keyword("array", 8, "counts the items that satisfy `contains`"),
     "maxContains": Keyword("array", 8, "counts the items that satisfy `contains`"),
@@ -91,9 +96,7 @@ KEYWORDS: dict[str, Keyword] = {
         f"they come last {_ORDER}",
     ),
     "propertyNames": Keyword("object", 6, "every name"),
-    "minProperties": Keyword(
-        "object", 4, "exact", "refused where two names that are not declared have to differ"
-    ),
+    "minProperties": Keyword("object", 4, "exact; equal names count once"),
     "maxProperties": Keyword("object", 4, "exact", "refused with very many names"),
     "dependentRequired": Keyword("schema", 8, "exact"),
     "dependentSchemas": Keyword("schema", 8, "exact"),
