@@ -63,12 +63,12 @@ std::uint32_t Liveness::CountStrings(ExprId start, std::uint32_t many) {
   std::uint32_t length = 0;
   Memo known;  // every residual that was met
   std::vector<std::pair<ExprId, std::uint64_t>> now, next;
+  known.Set(Raw(start), 1);
   if (IsLive(start)) now.emplace_back(start, 1);
   for (; !now.empty(); ++length, std::swap(now, next)) {
     Memo places;  // in `next`
     next.clear();
     for (const auto& [id, ways] : now) {
-      known.Set(Raw(id), 1);
       if (pool_[id].nullable) count += ways;
       if (count >= many) return kUnbounded;
       for (unsigned b = 0; b < 256; ++b) {
@@ -78,13 +78,14 @@ std::uint32_t Liveness::CountStrings(ExprId start, std::uint32_t many) {
         if (const std::uint32_t* place = places.Get(Raw(rest))) {
           next[*place].second = std::min<std::uint64_t>(next[*place].second + ways, many);
         } else {
+          known.Set(Raw(rest), 1);
           places.Set(Raw(rest), static_cast<std::uint32_t>(next.size()));
           next.emplace_back(rest, ways);
         }
       }
     }
-    // A way longer than there are residuals goes in a circle.
-    if (!next.empty() && length + 1 >= known.size()) return kUnbounded;
+    // A way over more residuals than there are goes in a circle.
+    if (!next.empty() && length + 2 > known.size()) return kUnbounded;
   }
   return static_cast<std::uint32_t>(count);
 }
