@@ -210,21 +210,31 @@ bool Engine::HasUnit(StateId state) const {
 }
 
 void Engine::AddFrom(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
-  if (states_.IsDoubtful(state)) return AddDoubtful(trie, node);
-  mask.AddTokens(trie.Tokens(node));
-  AddBelow(trie, node, state, mask);
+  if (AddTokens(trie, node, state, mask)) AddBelow(trie, node, state, mask);
 }
 
-void Engine::AddDoubtful(const Trie& trie, std::uint32_t start) {
-  std::vector<std::uint32_t> nodes{start};
+bool Engine::AddTokens(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
+  const bool is_doubtful = states_.IsDoubtful(state);
+  if (is_doubtful) {
+    AddDoubtful(trie, node);
+  } else {
+    mask.AddTokens(trie.Tokens(node));
+  }
+  if (!is_doubtful && !states_.IsBeforeDoubt(state)) return true;
+  std::vector<std::uint32_t> nodes{node};
   while (!nodes.empty()) {
-    const std::uint32_t node = nodes.back();
+    const TrieNode& at = trie[nodes.back()];
     nodes.pop_back();
-    doubtful_.insert(doubtful_.end(), trie.Tokens(node).begin(), trie.Tokens(node).end());
-    for (std::uint32_t i = 0; i < trie[node].child_count; ++i) {
-      nodes.push_back(trie[node].first_child + i);
+    for (std::uint32_t child = at.first_child; child < at.first_child + at.child_count; ++child) {
+      AddDoubtful(trie, child);
+      nodes.push_back(child);
     }
   }
+  return false;
+}
+
+void Engine::AddDoubtful(const Trie& trie, std::uint32_t node) {
+  doubtful_.insert(doubtful_.end(), trie.Tokens(node).begin(), trie.Tokens(node).end());
 }
 
 void Engine::AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
@@ -247,13 +257,9 @@ void Engine::AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask&
 
 void Engine::AddWalk(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
   Walk(trie, node, state, [&](std::uint32_t child, StateId next) {
-    if (states_.IsDoubtful(next)) {
-      AddDoubtful(trie, child);
-      return Next::kSkip;
-    }
+    if (!AddTokens(trie, child, next, mask)) return Next::kSkip;
     const bool is_unit =
         acceleration_.is_on && trie[child].below >= acceleration_.many_below && HasUnit(next);
-    mask.AddTokens(trie.Tokens(child));
     if (is_unit) AddBelow(trie, child, next, mask);
     return is_unit ? Next::kSkip : Next::kOn;
   });

@@ -139,6 +139,8 @@ class Engine {
   void AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);
   void AddWalk(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);
   void AddUnit(const std::shared_ptr<const Summary>& summary, const Term& term, Mask& mask);
+  // Adds the tokens of a node alone, `state` being the one after it; whether to go on below.
+  bool AddTokens(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);
   void AddDoubtful(const Trie& trie, std::uint32_t node);
   bool HasUnit(StateId state) const;
 

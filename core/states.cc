@@ -147,8 +147,9 @@ void StatePool::Expand(ExprId id, ContinuationId next) {
     case Kind::kUnordered: return ExpandUnordered(e, next);
     case Kind::kTally: return ExpandTally(id, next);
     case Kind::kKey:
-      if (exprs_[ExprId{e.a}].nullable) FinishKey(e, next);
-      return;
+      if (!exprs_[ExprId{e.a}].nullable) return;
+      if (exprs_.IsHead(id) && IsPending(id) && !HasBegun(id)) return;  // see IsBeforeDoubt
+      return FinishKey(e, next);
     default: break;
   }
   if (e.nullable) Pop(next);  // a head
@@ -212,6 +213,17 @@ void StatePool::FinishKey(const Expr& e, ContinuationId next) {
   Add(item.after, continuations_.Push(tail, next));
 }
 
+bool StatePool::IsPending(ExprId head) const noexcept {
+  if (exprs_[head].kind != Kind::kKey) return false;
+  const auto& [tally, item] = exprs_.BegunBy(exprs_[head]);
+  return exprs_.CountsOf(tally).seen(item) == TallyCounts::kPending;
+}
+
+bool StatePool::HasBegun(ExprId key) const noexcept {
+  const Expr& e = exprs_[key];
+  return ExprId{e.b} != ExprPool::kEpsilon || ExprId{e.a} != exprs_.BegunBy(e).item.key;
+}
+
 StateId StatePool::AfterUnit(const Term& term) {
   const Expr& e = exprs_[term.head];
   if (e.kind != Kind::kKey) return Enter(ExprPool::kEpsilon, term.next);
@@ -233,8 +245,10 @@ StateId StatePool::Intern(std::vector<std::uint32_t>& terms, bool complete, bool
     }
   }
   const ListId list = lists_.Intern(terms);
-  for (std::size_t i = 0; i < terms.size() && !doubtful; i += 2) {
-    doubtful = IsPending(ExprId{terms[i]}) && HasBegun(ExprId{terms[i]});
+  bool before_doubt = false;
+  for (std::size_t i = 0; i < terms.size(); i += 2) {
+    if (!IsPending(ExprId{terms[i]})) continue;
+    (HasBegun(ExprId{terms[i]}) ? doubtful : before_doubt) = true;
   }
   doubtful = doubtful && (complete || !terms.empty());  // there is one dead state
   const std::uint64_t hash =
@@ -248,6 +262,7 @@ StateId StatePool::Intern(std::vector<std::uint32_t>& terms, bool complete, bool
   state.terms = list;
   state.complete = complete;
   state.is_doubtful = doubtful;
+  state.is_before_doubt = before_doubt;
   for (std::size_t i = 0; i < terms.size(); i += 2) {
     state.reads_tokens = state.reads_tokens || exprs_[ExprId{terms[i]}].kind == Kind::kTokens;
     state.has_budget = state.has_budget || continuations_.HasBudget(ContinuationId{terms[i + 1]});

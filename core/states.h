@@ -67,30 +67,21 @@ class StatePool {
   // Whether something outside of every budget's region may follow.
   bool LeavesRegions(StateId state) const;
 
-  // Whether a head is a key that might have been before: it follows one that is not known.
-  bool IsPending(ExprId head) const noexcept {
-    if (exprs_[head].kind != Kind::kKey) return false;
-    const auto& [tally, item] = exprs_.BegunBy(exprs_[head]);
-    return exprs_.CountsOf(tally).seen(item) == TallyCounts::kPending;
-  }
-  bool HasBegun(ExprId key) const noexcept {
-    const Expr& e = exprs_[key];
-    return ExprId{e.b} != ExprPool::kEpsilon || ExprId{e.a} != exprs_.BegunBy(e).item.key;
-  }
   // Whether a head is a unit of its own, so that a summary may exist.
   bool IsUnit(ExprId head) const noexcept {
     const Kind kind = exprs_[head].kind;
-    return kind != Kind::kBytes && kind != Kind::kLiteral && kind != Kind::kTokens &&
-           !IsPending(head);
+    return kind != Kind::kBytes && kind != Kind::kLiteral && kind != Kind::kTokens;
   }
   // What a head is to those who know nothing of the other items of a list.
   ExprId UnitOf(ExprId head) const noexcept {
     return exprs_[head].kind == Kind::kKey ? ExprId{exprs_[head].a} : head;
   }
-  // The state once a term's head is done.  After a key it does not know which one that was: where
-  // that matters, the states that follow are doubtful.
+  // The state once a term's head is done.  After a key it does not know which one that was: that
+  // matters from the next key on, where states are doubtful.
   StateId AfterUnit(const Term& term);
   bool IsDoubtful(StateId state) const noexcept { return states_[Raw(state)].is_doubtful; }
+  // Whether all states that follow may be doubtful.
+  bool IsBeforeDoubt(StateId state) const noexcept { return states_[Raw(state)].is_before_doubt; }
   bool IsComplete(StateId state) const noexcept { return states_[Raw(state)].complete; }
   bool HasBudget(StateId state) const noexcept { return states_[Raw(state)].has_budget; }
   bool ReadsTokens(StateId state) const noexcept { return states_[Raw(state)].reads_tokens; }
@@ -143,6 +134,7 @@ class StatePool {
     bool has_budget = false;
     bool reads_tokens = false;
     bool is_doubtful = false;
+    bool is_before_doubt = false;
     Published<std::uint8_t> claims;  // by Claim: 1 known, 2 holds
     std::uint32_t next = kUnknown;   // index of its NextBytes
     std::uint32_t clipped = kUnknown;
@@ -167,6 +159,9 @@ class StatePool {
   void ExpandTally(ExprId id, ContinuationId next);
   void FinishKey(const Expr& e, ContinuationId next);
   bool IsUsable(ExprId id);
+  // Whether a head is a key that follows an unknown one and may be equal to that.
+  bool IsPending(ExprId head) const noexcept;
+  bool HasBegun(ExprId key) const noexcept;
   StateId Close();
   StateId Intern(std::vector<std::uint32_t>& terms, bool complete, bool doubtful = false);
   ExprId Advance(ExprId head, std::uint8_t byte);

@@ -26,6 +26,7 @@ from support.strategies import (
     GrammarSample,
     VocabularySample,
     grammars,
+    keyed_lists,
     shapes,
     vocabularies,
 )
@@ -61,6 +62,13 @@ def examples(draw: st.DrawFn, *, complete: bool = False, tokens: bool = False) -
     return Example(draw(grammars(alphabet=alphabet, vocabulary=named)), vocabulary)
 
 
+@st.composite
+def list_examples(draw: st.DrawFn) -> Example:
+    alphabet = draw(st.sampled_from(ALPHABETS))
+    vocabulary = draw(vocabularies(alphabet, complete=True))
+    return Example(draw(keyed_lists(alphabet=alphabet)), vocabulary)
+
+
 def check_masks_on_a_walk(data: st.DataObject, example: Example, *, safe: bool) -> None:
     compiled = compile_or_none(compiler_of(example.vocabulary), example.grammar.grammar)
     if compiled is None:
@@ -86,6 +94,14 @@ def check_masks_on_a_walk(data: st.DataObject, example: Example, *, safe: bool) 
 @properties()
 @given(st.data(), examples(complete=True))
 def test_mask_is_what_accept_takes_and_is_never_empty(
+    data: st.DataObject, example: Example
+) -> None:
+    check_masks_on_a_walk(data, example, safe=True)
+
+
+@properties()
+@given(st.data(), list_examples())
+def test_lists_of_items_that_differ_do_not_run_out_of_items(
     data: st.DataObject, example: Example
 ) -> None:
     check_masks_on_a_walk(data, example, safe=True)
