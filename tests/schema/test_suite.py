@@ -14,10 +14,10 @@ from structag.errors import StructagError
 
 DATA = os.environ.get("STRUCTAG_DATA")
 DRAFTS = {
-    "draft4": ("http://json-schema.org/draft-04/schema#", 566),
-    "draft7": ("http://json-schema.org/draft-07/schema#", 875),
-    "draft2019-09": ("https://json-schema.org/draft/2019-09/schema", 1175),
-    "draft2020-12": ("https://json-schema.org/draft/2020-12/schema", 1213),
+    "draft4": ("http://json-schema.org/draft-04/schema#", 578),
+    "draft7": ("http://json-schema.org/draft-07/schema#", 891),
+    "draft2019-09": ("https://json-schema.org/draft/2019-09/schema", 1184),
+    "draft2020-12": ("https://json-schema.org/draft/2020-12/schema", 1222),
 }
 """The `$schema` of each draft, and how many tests are handled; raise these, never lower them."""
 # A meta-schema of the test's own that leaves the validation vocabulary out: we enforce it anyway.
