@@ -18,6 +18,7 @@ from structag.cli import (
     demo,
     diff,
     formats,
+    graph,
     mask,
     match,
     sample,
@@ -45,6 +46,7 @@ app.command("trace")(trace.trace)
 app.command("show")(show.show)
 app.command("sample")(sample.sample)
 app.command("diff")(diff.diff)
+app.command("graph")(graph.graph)
 app.command("convert")(convert.convert)
 app.command("formats")(formats.formats)
 app.command("schema")(schema.schema)

@@ -26,6 +26,8 @@ from structag.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import os
 
+    from rich.tree import Tree
+
     from structag.schema.report import Report
     from structag.text.rules import GrammarWarning
 
@@ -89,6 +91,18 @@ class CompiledGrammar:
         from structag.grammar.show import show_ebnf
 
         return show_ebnf(self.grammar)
+
+    def tree(self) -> Tree:
+        """The grammar as a tree for the terminal (`rich`); rules are opened once."""
+        from structag.grammar.show import show_tree
+
+        return show_tree(self.grammar)
+
+    def railroad(self) -> str:
+        """The grammar as railroad diagrams, one for each definition of `ebnf`: an SVG image."""
+        from structag.grammar.railroad import draw_railroad
+
+        return draw_railroad(self.grammar)
 
     def convert(self, to: str, *, plain_markers: bool = False) -> str:
         """The grammar as a text that can be read back: ``ebnf``, ``gbnf``, ``lark`` or ``regex``.

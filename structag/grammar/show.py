@@ -63,7 +63,12 @@ def show_ebnf(grammar: Grammar) -> str:
     >>> print(show_ebnf(b.build(b.seq(b.literal(b"a"), b.repeat(b.chars([(48, 57)]), 1, 3)))))
     root ::= "a" [0-9]{1,3}
     """
-    return Writer(grammar, _Shown()).write()
+    return shown_writer(grammar).write()
+
+
+def shown_writer(grammar: Grammar) -> Writer:
+    """Writes `grammar` in the notation for people."""
+    return Writer(grammar, _Shown())
 
 
 def show_tree(grammar: Grammar) -> Tree:

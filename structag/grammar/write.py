@@ -124,6 +124,10 @@ class Writer:
 
     def write(self) -> str:
         """All definitions, the root first."""
+        return "\n".join(self._definition(name, ref) for name, ref in self.definitions())
+
+    def definitions(self) -> list[tuple[str, Ref]]:
+        """The names and what they stand for, the root first.  Asked once."""
         grammar, start = self.grammar, self.notation.root
         use_counts = [0] * len(grammar.nodes)
         for ref, node in enumerate(grammar.nodes):
@@ -133,7 +137,7 @@ class Writer:
         for ref, node in enumerate(grammar.nodes):
             if self.flags[ref]:
                 self._render(ref, node, use_counts[ref] > 1)
-        definitions: list[str] = []
+        definitions: list[tuple[str, Ref]] = []
         seen: set[str] = {start}
         root = grammar.nodes[grammar.root]
         first = grammar.root
@@ -144,13 +148,12 @@ class Writer:
         by_name |= {name: grammar.rules[i][1] for i, name in self.rule_names.items()}
         while pending:
             name, ref = pending.pop()
-            definition = self._definition(name, ref)
-            definitions.append(definition)
+            definitions.append((name, ref))
             used = [word for word in self._names_in(ref) if word not in seen and word in by_name]
             for word in reversed(list(dict.fromkeys(used))):
                 seen.add(word)
                 pending.append((word, by_name[word]))
-        return "\n".join(definitions)
+        return definitions
 
     def _name_rules(self) -> dict[int, str]:
         names: dict[int, str] = {}
