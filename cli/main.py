@@ -13,10 +13,12 @@ import sys
 import typer
 
 from structag.cli import (
+    bench,
     check,
     convert,
     demo,
     diff,
+    explain,
     formats,
     graph,
     mask,
@@ -24,6 +26,8 @@ from structag.cli import (
     sample,
     schema,
     show,
+    stats,
+    tokens,
     trace,
     why,
 )
@@ -47,6 +51,10 @@ app.command("show")(show.show)
 app.command("sample")(sample.sample)
 app.command("diff")(diff.diff)
 app.command("graph")(graph.graph)
+app.command("explain")(explain.explain)
+app.command("stats")(stats.stats)
+app.command("bench")(bench.bench)
+app.command("tokens")(tokens.tokens)
 app.command("convert")(convert.convert)
 app.command("formats")(formats.formats)
 app.command("schema")(schema.schema)

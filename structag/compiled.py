@@ -124,6 +124,13 @@ class CompiledGrammar:
         return self.native.stats()
 
     @property
+    def counts(self) -> dict[str, int]:
+        """How large the grammar is, as lowered: see `structag.grammar.properties.count_nodes`."""
+        from structag.grammar.properties import count_nodes
+
+        return count_nodes(self.grammar)
+
+    @property
     def memory_bytes(self) -> int:
         """Bytes held now; grows while matchers discover states, up to `Limits.max_memory_bytes`.
 

@@ -181,14 +181,24 @@ def test_commands_print_what_is_shown(
     assert program == "structag"
     assert main(arguments) in (0, 1, 2)
     out, err = capsys.readouterr()
-    if os.environ.get("STRUCTAG_UPDATE_DOCS"):
+    is_current = arguments[0] in MEASURED and without_numbers(out + err) == without_numbers(shown)
+    if os.environ.get("STRUCTAG_UPDATE_DOCS") and not is_current:
         path = ROOT / "docs/cli.md"
         text = path.read_text(encoding="utf-8")
         block = f"```console\n$ {command}\n"
         path.write_text(text.replace(block + shown, block + out + err), encoding="utf-8")
         return
 
-    assert out + err == shown
+    assert is_current or out + err == shown
+
+
+MEASURED = ("bench", "stats")
+"""Commands whose numbers are about the machine and the version."""
+
+
+def without_numbers(text: str) -> str:
+    """`text` with every number as 0, and no bars; a fingerprint stays."""
+    return re.sub(r" *(?<!\w)\d[\d,.]*(?!\w)", " 0", re.sub(" +█+", "", text))
 
 
 @pytest.mark.parametrize(

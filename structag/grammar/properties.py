@@ -71,6 +71,28 @@ def reachable_nodes(grammar: Grammar) -> bytearray:
     return flags
 
 
+def count_nodes(grammar: Grammar) -> dict[str, int]:
+    """What there is: rules, expressions, those that are used in several places, and how many
+    expressions there would be if each place had its own (recursive rules opened nowhere).
+    """
+    flags = reachable_nodes(grammar)
+    uses = [0] * len(flags)
+    sizes = [0] * len(flags)
+    for ref, node in enumerate(grammar.nodes):
+        if flags[ref]:
+            parts = children(node)
+            for part in parts:
+                uses[part] += 1
+            sizes[ref] = 1 + sum(sizes[part] for part in parts)
+    rules = [body for _, body in grammar.rules if flags[body]]
+    return {
+        "rules": len(rules),
+        "expressions": sum(flags),
+        "shared": sum(count > 1 for count in uses),
+        "unshared": sizes[grammar.root] + sum(sizes[body] for body in set(rules)),
+    }
+
+
 def nullable_nodes(grammar: Grammar) -> bytearray:
     """For every expression, 1 if it derives the empty sequence, else 0."""
     nodes = grammar.nodes

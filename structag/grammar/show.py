@@ -76,7 +76,7 @@ def show_tree(grammar: Grammar) -> Tree:
     from rich.text import Text
     from rich.tree import Tree
 
-    root = Tree(Text(_tree_label(grammar, grammar.root)))
+    root = Tree(Text(node_label(grammar, grammar.root)))
     opened: set[int] = set()
     size = 1
     pending = [(root, grammar.root, 1)]
@@ -88,7 +88,7 @@ def show_tree(grammar: Grammar) -> Tree:
             continue
         for part in parts:
             size += 1
-            pending.append((branch.add(Text(_tree_label(grammar, part))), part, depth + 1))
+            pending.append((branch.add(Text(node_label(grammar, part))), part, depth + 1))
     return root
 
 
@@ -102,7 +102,7 @@ def _tree_children(grammar: Grammar, ref: Ref, opened: set[int]) -> Sequence[Ref
     return (grammar.rules[node.index][1],)
 
 
-def _tree_label(grammar: Grammar, ref: Ref) -> str:
+def node_label(grammar: Grammar, ref: Ref) -> str:
     match node := grammar.nodes[ref]:
         case Rule(index):
             return f"rule {grammar.rules[index][0]}"
