@@ -98,7 +98,7 @@ NodeRef GrammarTable::Seq(std::span<const NodeRef> parts) {
       add(part);
     }
   }
-  // Neighbouring literals of one sort become one.
+  // Neighbouring literals of one sort become one, and so do repeats of one thing.
   std::size_t kept = 0;
   for (std::size_t i = 0; i < flat.size();) {
     std::size_t end = i + 1;
@@ -112,6 +112,22 @@ NodeRef GrammarTable::Seq(std::span<const NodeRef> parts) {
         std::string joined;
         for (std::size_t j = i; j < end; ++j) joined += text(words(flat[j])[0]);
         flat[i] = Literal(joined, marker != 0);
+      }
+    } else if (kind(flat[i]) == NodeKind::kRepeat) {
+      const NodeRef child = words(flat[i])[0];
+      std::uint64_t min = words(flat[i])[1];
+      std::uint64_t max = words(flat[i])[2];
+      for (; end < flat.size() && kind(flat[end]) == NodeKind::kRepeat; ++end) {
+        const auto next = words(flat[end]);
+        const bool is_bounded = max != kNone && next[2] != kNone;
+        const std::uint64_t sum = is_bounded ? max + next[2] : kNone;
+        if (next[0] != child || min + next[1] > kMostCount || (is_bounded && sum > kMostCount))
+          break;
+        min += next[1];
+        max = sum;
+      }
+      if (end > i + 1) {
+        flat[i] = Repeat(child, static_cast<std::uint32_t>(min), static_cast<std::uint32_t>(max));
       }
     }
     flat[kept++] = flat[i];
