@@ -50,6 +50,18 @@ def test_sequences_are_flat_and_join_literals() -> None:
     assert b.seq(c) == c
 
 
+def test_neighbouring_repeats_of_one_thing_are_one() -> None:
+    b = GrammarBuilder()
+    a, c = b.literal(b"a"), b.any_char
+
+    assert b.seq(b.repeat(c, 1, 2), b.repeat(c, 0, 3), b.repeat(c, 2, 2)) == b.repeat(c, 3, 7)
+    assert b.seq(b.repeat(c, 1), b.repeat(c, 0, 3), b.repeat(c, 4)) == b.repeat(c, 5)
+    assert b.seq(*[b.repeat(a, 0)] * 1000) == b.repeat(a, 0)
+    assert len(b.node(b.seq(b.repeat(a, 0), b.repeat(c, 0), b.repeat(a, 0))).parts) == 3
+    most = b.repeat(c, 2, 2**31 - 1)
+    assert b.node(b.seq(most, most)) == Seq((most, most))
+
+
 def test_unions_are_flat_sorted_sets_without_the_empty_language() -> None:
     b = GrammarBuilder()
     x, y, z = b.literal(b"x"), b.literal(b"y"), b.literal(b"z")
