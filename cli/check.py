@@ -1,47 +1,194 @@
-"""`structag check`: is this a usable structural tag, JSON Schema, grammar or regex?"""
+"""`structag check`: is this usable, is anything in it a slip, and would others take it?"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from enum import Enum
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
 from structag.cli.reading import (
+    Document,
     FileArgument,
     JsonOption,
+    Kind,
     KindOption,
     compile_document,
     read_document,
 )
-from structag.cli.rendering import output, print_json, print_warning
+from structag.cli.rendering import InputError, draw_pointer, output, print_json, print_notice
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
+from structag.profile_fix import fix_schema
+from structag.profiles import ASSERTING, ERROR, PROFILES, WARNING, Profile, lint_schema, lint_slips
+from structag.source import read_json
+
+ProfileName = Enum("ProfileName", {name: name for name in PROFILES}, type=str)  # type: ignore[misc]
+ProfileOption = Annotated[
+    ProfileName | None,
+    typer.Option("--profile", help="Also say what a provider or another engine would not accept."),
+]
+StrictOption = Annotated[
+    bool,
+    typer.Option("--strict", help="Exit code 1 for warnings too."),
+]
+FixOption = Annotated[
+    bool,
+    typer.Option("--fix", help="Print FILE in the strict form of the profile."),
+]
+
+
+class Notice(NamedTuple):
+    """An error or a warning about a document that can be used."""
+
+    level: str
+    code: str
+    message: str
+    pointer: str | None = None
+    span: tuple[int, int] | None = None
+    fix: str | None = None
 
 
 def check(
     file: FileArgument,
     kind: KindOption = None,
+    profile: ProfileOption = None,
+    fix: FixOption = False,
+    strict: StrictOption = False,
     vocab: VocabularyOption = "byte",
     stop_token: StopOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a structural tag, JSON Schema, grammar text or regex.
 
-    Exit code 0 if it can be used, 2 with a message that names the place if not.  Warnings, about
-    rules of a grammar text that are probably a slip, do not change the code.
+    Exit code 0 if it can be used, 2 with a message that names the place if not.  Warnings about
+    what is probably a slip do not change the code, unless --strict makes it 1; what the profile
+    refuses does.
     """
     document = read_document(file, kind)
-    warnings = compile_document(document, load_vocabulary(vocab, stop_token)).warnings
+    known = None if profile is None else PROFILES[profile.value]
+    if known is not None and document.kind not in (Kind.SCHEMA, Kind.TAG):
+        raise InputError("a profile is about JSON Schemas", hint="leave out --profile")
+    if fix and known is None:
+        raise InputError("--fix needs a --profile to fix for")
+    compiled = compile_document(document, load_vocabulary(vocab, stop_token))
+    value = read_json(document.data) if document.kind in (Kind.SCHEMA, Kind.TAG) else None
+    fixed = _fixed(value, known) if fix and known is not None else None
+    notices = [Notice(WARNING, w.kind, w.message, span=w.span) for w in compiled.warnings]
+    notices += _of_schemas(value if fixed is None else fixed, profile, known)
+    notices += [
+        Notice(WARNING, "not-enforced", f"`{entry.keyword}`: {entry.reason}", entry.pointer)
+        for entry in compiled.report
+        if entry.status == "annotation" and entry.keyword in ASSERTING
+    ]
+    errors = sum(notice.level == ERROR for notice in notices)
     if as_json:
-        shown = [{"kind": w.kind, "message": w.message, "span": list(w.span)} for w in warnings]
-        head = {"ok": True, "kind": document.kind.value, "source": document.source.name}
-        print_json({**head, "warnings": shown} if shown else head)
+        print_json(_as_json(document, notices, errors, fixed))
+    else:
+        _print(document, notices, errors, known, fixed)
+    if errors or (strict and notices):
+        raise typer.Exit(1)
+
+
+def _of_schemas(value: Any, name: Any, profile: Profile | None) -> Iterator[Notice]:
+    for pointer, schema in _schemas(value):
+        findings = [("slip", finding) for finding in lint_slips(schema, pointer)]
+        if profile is not None:
+            lints = lint_schema(schema, profile, pointer)
+            findings += [(name.value, finding) for finding in lints]
+        for code, found in findings:
+            yield Notice(found.level, code, found.message, found.pointer, fix=found.fix)
+
+
+def _schemas(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """The schemas of a document: itself, or those inside of a structural tag."""
+    if not isinstance(value, dict) or not _is_tag(value):
+        if value is not None:
+            yield pointer, value
         return
-    for warning in warnings:
-        print_warning(warning.kind, warning.message, document.source.draw(warning.span))
-    output().print(f"[green]ok[/]: {document.source.name} is a usable {_NAMES[document.kind]}")
+    pending: list[tuple[str, Any]] = [(pointer, value)]
+    while pending:
+        place, part = pending.pop()
+        if isinstance(part, list):
+            pending += [(f"{place}/{index}", item) for index, item in enumerate(part)]
+        elif isinstance(part, dict):
+            if "json_schema" in part and part.get("type") == "json_schema":
+                yield f"{place}/json_schema", part["json_schema"]
+            else:
+                pending += [(f"{place}/{key}", item) for key, item in part.items()]
+
+
+def _is_tag(value: dict[str, Any]) -> bool:
+    return value.get("type") == "structural_tag" or isinstance(value.get("format"), dict)
+
+
+def _fixed(value: Any, profile: Profile) -> Any:
+    """The document with its schemas in strict form."""
+    whole = {"": json.loads(json.dumps(value, default=float))}
+    for pointer, schema in _schemas(value):
+        place: Any = whole
+        key: Any = ""
+        for step in pointer.split("/")[1:]:
+            place = place[key]
+            key = int(step) if isinstance(place, list) else step
+        place[key] = fix_schema(schema, profile)
+    return whole[""]
+
+
+def _as_json(document: Document, notices: list[Notice], errors: int, fixed: Any) -> dict[str, Any]:
+    shown = [
+        {key: list(item) if isinstance(item, tuple) else item for key, item in n._asdict().items()}
+        for n in notices
+    ]
+    head = {"ok": not errors, "kind": document.kind.value, "source": document.source.name}
+    return {
+        **head,
+        **({"notices": shown} if shown else {}),
+        **({} if fixed is None else {"fixed": fixed}),
+    }
+
+
+def _print(
+    document: Document,
+    notices: list[Notice],
+    errors: int,
+    profile: Profile | None,
+    fixed: Any,
+) -> None:
+    source = document.source
+    for notice in notices:
+        if notice.span is not None:
+            drawing = source.draw(notice.span)
+        elif fixed is None:
+            drawing = draw_pointer(source, notice.pointer or "")
+        else:
+            drawing = ""
+        print_notice(
+            notice.level,
+            notice.code,
+            notice.message,
+            pointer=notice.pointer,
+            drawing=drawing,
+            source=source,
+            hint=notice.fix,
+        )
+    if fixed is not None:
+        print_json(fixed)
+        return
+    what = f"{source.name} is a usable {_NAMES[document.kind]}"
+    if not errors:
+        output().print(f"[green]ok[/]: {what}", markup=True)
+    elif profile is not None:
+        count = f"{errors} error{'s' if errors > 1 else ''}"
+        output().print(f"{what}, but {profile.title} would refuse it: {count}", markup=False)
 
 
 _NAMES = {
-    "tag": "structural tag",
-    "schema": "JSON Schema",
-    "regex": "regular expression",
-    "ebnf": "grammar in EBNF",
-    "gbnf": "grammar in GBNF",
-    "lark": "grammar in Lark's notation",
+    Kind.TAG: "structural tag",
+    Kind.SCHEMA: "JSON Schema",
+    Kind.REGEX: "regular expression",
+    Kind.EBNF: "grammar in EBNF",
+    Kind.GBNF: "grammar in GBNF",
+    Kind.LARK: "grammar in Lark's notation",
 }

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from structag.errors import StructagError
-from structag.source import Source, read_json
+from structag.source import Source, find_pointer, read_json
 from structag.words import describe_bytes as describe_bytes
 from structag.words import visible as visible
 
@@ -55,30 +55,57 @@ def print_error(error: InputError | StructagError, as_json: bool) -> None:
         else:
             detail = {"code": None, "message": cause, "hint": getattr(error, "hint", None)}
         print_json({"error": detail})
-        return
+    elif isinstance(cause, str):
+        print_notice("error", None, cause, hint=getattr(error, "hint", None))
+    else:
+        print_notice(
+            "error",
+            cause.code,
+            cause.message,
+            pointer=cause.pointer,
+            drawing=_draw(cause, source),
+            source=source,
+            expected=cause.expected,
+            hint=cause.hint,
+        )
+
+
+def print_notice(
+    level: str,
+    code: str | None,
+    message: str,
+    *,
+    pointer: str | None = None,
+    drawing: str = "",
+    source: Source | None = None,
+    expected: str | None = None,
+    hint: str | None = None,
+) -> None:
+    """One message on standard error: an error or a warning, where it is, how to mend it."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    if isinstance(cause, str):
-        _print_message(console, None, cause)
-        _print_note(console, "hint", getattr(error, "hint", None))
-        return
-    _print_message(console, cause.code, cause.message)
-    if cause.pointer is not None:
+    style = "bold red" if level == "error" else "bold yellow"
+    head = f"{level}[{code}]" if code else level
+    console.print(Text.assemble((head, style), ": ", visible(message)))
+    if pointer is not None:
         name = source.name if source else "the input"
-        _print_note(console, "at", f"{cause.pointer or '(root)'} in {name}")
-    place = _spanned(cause, source)
-    if place is not None and cause.span is not None:
-        for line in place.draw(cause.span).splitlines()[cause.pointer is not None :]:
-            console.print(Text("  " + visible(line)))
-    _print_note(console, "expected", cause.expected)
-    _print_note(console, "hint", cause.hint)
-
-
-def print_warning(kind: str, message: str, drawing: str) -> None:
-    """One message on standard error about something that is allowed."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(Text.assemble((f"warning[{kind}]", "bold yellow"), ": ", visible(message)))
-    for line in drawing.splitlines():
+        _print_note(console, "at", f"{pointer or '(root)'} in {name}")
+    for line in drawing.splitlines()[pointer is not None :]:
         console.print(Text("  " + visible(line)))
+    _print_note(console, "expected", expected)
+    _print_note(console, "hint", hint)
+
+
+def draw_pointer(source: Source | None, pointer: str) -> str:
+    """The line of what a JSON Pointer names, with carets; empty if that cannot be told."""
+    span = find_pointer(source.text, pointer) if source and pointer else None
+    return source.draw(span) if source and span else ""
+
+
+def _draw(error: StructagError, source: Source | None) -> str:
+    if error.span is None:
+        return "" if error.pointer is None else draw_pointer(source, error.pointer)
+    place = _spanned(error, source)
+    return place.draw(error.span) if place is not None else ""
 
 
 def _spanned(error: StructagError, source: Source | None) -> Source | None:
@@ -93,11 +120,6 @@ def _spanned(error: StructagError, source: Source | None) -> Source | None:
     except (StructagError, LookupError, TypeError, ValueError):
         return None
     return Source(value) if isinstance(value, str) else None
-
-
-def _print_message(console: Console, code: str | None, message: str) -> None:
-    head = f"error[{code}]" if code else "error"
-    console.print(Text.assemble((head, "bold red"), ": ", visible(message)))
 
 
 def _print_note(console: Console, kind: str, note: str | None) -> None:

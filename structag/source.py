@@ -126,6 +126,57 @@ def read_json(text: str | bytes, limits: Limits | None = None) -> Any:
     return value
 
 
+def find_pointer(text: str, pointer: str) -> tuple[int, int] | None:
+    """The span of what a JSON Pointer names in a JSON text: a member's name, or a whole value.
+
+    None if it names nothing there.
+
+    >>> text = '{"a": [1, {"b": true}]}'
+    >>> start, end = find_pointer(text, "/a/1/b") or (0, 0)
+    >>> text[start:end]
+    '"b"'
+    """
+    start = len(text) - len(text.lstrip("\ufeff \t\r\n"))
+    try:
+        span = start, _DECODER.raw_decode(text, start)[1]
+        for step in pointer.split("/")[1:]:
+            found = _find_step(text, start, step.replace("~1", "/").replace("~0", "~"))
+            if found is None:
+                return None
+            span, start = found
+    except (json.JSONDecodeError, RecursionError, IndexError, _ConstantError):
+        return None
+    return span
+
+
+def _find_step(text: str, start: int, step: str) -> tuple[tuple[int, int], int] | None:
+    """Span and start of the value of a member or an item; of equal names the last one counts."""
+    opening = text[start]
+    if opening not in "{[":
+        return None
+    at, index, found = _skip_blanks(text, start + 1), 0, None
+    while text[at] not in "}]":
+        name, key_span = str(index), None
+        if opening == "{":
+            name, end = _DECODER.raw_decode(text, at)
+            key_span = at, end
+            at = _skip_blanks(text, _skip_blanks(text, end) + 1)
+        value_at = at
+        _, end = _DECODER.raw_decode(text, at)
+        if name == step:
+            found = key_span or (value_at, end), value_at
+        at = _skip_blanks(text, end)
+        at = _skip_blanks(text, at + 1) if text[at] == "," else at
+        index += 1
+    return found
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
 class _ConstantError(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)

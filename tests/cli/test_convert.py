@@ -70,8 +70,8 @@ def test_a_mistake_is_drawn_in_its_line(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_warnings_are_in_the_json_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", 'root ::= "a"\nb ::= "c"', "--json"]) == 0
-    warnings = json.loads(capsys.readouterr().out)["warnings"]
+    (notice,) = json.loads(capsys.readouterr().out)["notices"]
 
-    assert warnings == [
-        {"kind": "unused-rule", "message": "rule `b` is never used", "span": [13, 14]}
-    ]
+    assert notice["code"] == "unused-rule"
+    assert notice["message"] == "rule `b` is never used"
+    assert notice["span"] == [13, 14]

@@ -10,7 +10,7 @@ import pytest
 
 from structag.errors import FormatError, LimitError, StructagError
 from structag.limits import Limits
-from structag.source import Source, read_json
+from structag.source import Source, find_pointer, read_json
 
 
 def test_line_and_column_count_from_one() -> None:
@@ -124,3 +124,23 @@ def test_hostile_text_is_refused_quickly(text: str) -> None:
         read_json(text)
 
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer", "found"),
+    [
+        ('{"a": 1}', "", '{"a": 1}'),
+        ('{"a": 1, "a": 2}', "/a", '"a"'),
+        (' {"a~b/c" : [1, [22]]}', "/a~0b~1c/1/0", "22"),
+        ('{"a": {"é": "}]"}, "b": true}', "/b", '"b"'),
+        ('{"a": 1}', "/b", None),
+        ('{"a": 1}', "/a/b", None),
+        ("[1]", "/1", None),
+        ('{"a": ', "/a", None),
+        ("", "/a", None),
+    ],
+)
+def test_what_a_pointer_names(text: str, pointer: str, found: str | None) -> None:
+    span = find_pointer(text, pointer)
+
+    assert (None if span is None else text[slice(*span)]) == found

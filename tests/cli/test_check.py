@@ -1,0 +1,90 @@
+"""`structag check`: notices with places and carets, profiles, fixes, exit codes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+pytest.importorskip("structag")
+
+from structag.cli.main import main
+
+OPEN = '{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}'
+SLIP = '{"type": "string", "minLenght": 2}'
+
+
+def test_a_slip_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", SLIP]) == 0
+
+    out, err = capsys.readouterr()
+    assert out == "ok: <argument> is a usable JSON Schema\n"
+    assert err == (
+        "warning[slip]: `minLenght` is no keyword, and says nothing\n"
+        "  at /minLenght in <argument>\n"
+        '    1 | {"type": "string", "minLenght": 2}\n'
+        "      |                    ^^^^^^^^^^^\n"
+        "  hint did you mean `minLength`?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["check", OPEN, "--strict"], 0),
+        (["check", SLIP, "--strict"], 1),
+        (["check", 'root ::= "a"\nb ::= "c"', "--strict"], 1),
+        (["check", '{"format": "no-such"}', "--strict"], 1),
+        (["check", OPEN, "--profile", "openai"], 1),
+        (["check", OPEN, "--profile", "gemini"], 0),
+        (["check", OPEN, "--profile", "openai", "--fix"], 0),
+        (["check", OPEN, "--fix"], 2),
+        (["check", "root ::= [a]", "--profile", "openai"], 2),
+        (["check", OPEN, "--profile", "nope"], 2),
+    ],
+)
+def test_exit_codes(arguments: list[str], code: int) -> None:
+    assert main(arguments) == code
+
+
+def test_what_a_profile_refuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", OPEN, "--profile", "openai"]) == 1
+
+    out, err = capsys.readouterr()
+    assert out == (
+        "<argument> is a usable JSON Schema, but OpenAI's strict mode would refuse it: 1 error\n"
+    )
+    assert err == (
+        "error[openai]: an object is not closed\n"
+        "  at (root) in <argument>\n"
+        '  hint add `"additionalProperties": false`\n'
+    )
+
+
+def test_schemas_inside_of_a_tag(capsys: pytest.CaptureFixture[str]) -> None:
+    tag = {
+        "type": "structural_tag",
+        "format": {
+            "type": "sequence",
+            "elements": [{"type": "json_schema", "json_schema": json.loads(OPEN)}],
+        },
+    }
+    arguments = ["check", json.dumps(tag), "--profile", "openai", "--json"]
+    assert main(arguments) == 1
+    (notice,) = json.loads(capsys.readouterr().out)["notices"]
+    assert notice["pointer"] == "/format/elements/0/json_schema"
+
+    assert main([*arguments, "--fix"]) == 0
+    fixed: Any = json.loads(capsys.readouterr().out)["fixed"]
+    assert fixed["format"]["elements"][0]["json_schema"]["additionalProperties"] is False
+
+
+def test_an_error_with_a_pointer_gets_its_caret(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", '{"properties": {"a": {"type": "strin"}}}']) == 2
+
+    assert capsys.readouterr().err.splitlines()[1:4] == [
+        "  at /properties/a/type in <argument>",
+        '    1 | {"properties": {"a": {"type": "strin"}}}',
+        "      |                       ^^^^^^",
+    ]
