@@ -15,6 +15,7 @@ import typer
 from structag.cli import (
     bench,
     check,
+    compile,
     convert,
     demo,
     diff,
@@ -23,6 +24,7 @@ from structag.cli import (
     graph,
     mask,
     match,
+    run,
     sample,
     schema,
     show,
@@ -55,6 +57,8 @@ app.command("explain")(explain.explain)
 app.command("stats")(stats.stats)
 app.command("bench")(bench.bench)
 app.command("tokens")(tokens.tokens)
+app.command("compile")(compile.compile_file)
+app.command("run")(run.run)
 app.command("convert")(convert.convert)
 app.command("formats")(formats.formats)
 app.command("schema")(schema.schema)
