@@ -8,6 +8,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #pragma GCC diagnostic pop
 
@@ -96,11 +97,10 @@ void InitVocabulary(Vocabulary* self, const std::vector<nb::bytes>& token_bytes,
   new (self) Vocabulary(views, kind_span, stop_token_ids);
 }
 
-std::shared_ptr<Engine> MakeEngine(std::shared_ptr<Vocabulary> vocabulary, const nb::bytes& program,
-                                   const nb::bytes& text, std::uint64_t max_work,
-                                   std::uint64_t max_memory_bytes, std::uint64_t max_expressions,
-                                   std::optional<std::pair<std::uint32_t, std::uint32_t>> forced,
-                                   bool is_accelerated) {
+std::shared_ptr<Engine> MakeEngine(
+    std::shared_ptr<Vocabulary> vocabulary, const nb::bytes& program, const nb::bytes& text,
+    std::uint64_t max_work, std::uint64_t max_memory_bytes, std::uint64_t max_expressions,
+    std::optional<std::tuple<std::uint32_t, std::uint32_t, int>> forced, bool is_accelerated) {
   std::vector<std::int32_t> words(program.size() / sizeof(std::int32_t));
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(std::int32_t));
   Limits limits;
@@ -110,8 +110,9 @@ std::shared_ptr<Engine> MakeEngine(std::shared_ptr<Vocabulary> vocabulary, const
   Acceleration acceleration;
   acceleration.is_on = is_accelerated;
   if (forced) {
-    acceleration.many_below = forced->first;
-    acceleration.few_exits = forced->second;
+    const auto [many_below, few_exits, wide_loop] = *forced;
+    acceleration.many_below = many_below;
+    acceleration.units = {few_exits, wide_loop, many_below, 0};
   }
   const std::string_view view(text.c_str(), text.size());
   const nb::gil_scoped_release release;
@@ -251,7 +252,8 @@ void BindEngine(nb::module_& m) {
   m.def("make_engine", &MakeEngine, nb::arg("vocabulary"), nb::arg("program"), nb::arg("text"),
         nb::arg("max_work"), nb::arg("max_memory_bytes"), nb::arg("max_expressions"),
         nb::arg("forced") = nb::none(), nb::arg("is_accelerated") = true,
-        "The last two are for tests: (many_below, few_exits) of Acceleration, and its switch.");
+        "The last two are for tests: (many_below, few_exits, wide_loop) of Acceleration, and its "
+        "switch.");
 }
 
 void BindMatcher(nb::module_& m) {

@@ -266,16 +266,9 @@ void Engine::AddWalk(const Trie& trie, std::uint32_t node, StateId state, Mask& 
 }
 
 void Engine::AddUnit(const std::shared_ptr<const Summary>& summary, const Term& term, Mask& mask) {
-  const Trie& trie = summary->trie;
-  const auto bits = [](const std::shared_ptr<const Summary>& of) {
-    return Mask::Bits(of, of->inside.Bits());
-  };
-  if (summary->is_difference) {
-    mask.AddBitsWithout(bits(summary->base), summary->lost);
-  } else if (!summary->inside.IsList()) {
-    mask.AddBits(bits(summary));
-  } else {
-    mask.AddTokens(summary->inside.List());
+  AddInside(summary, mask);
+  if (!AddExits(*summary, states_.AfterUnit(term), mask)) {
+    AddWalk(summary->trie, summary->start, states_.Of({&term, 1}), mask);
   }
   for (const Summary::Landing& landing : summary->landings) {
     std::vector<std::uint32_t> cases;
@@ -283,20 +276,44 @@ void Engine::AddUnit(const std::shared_ptr<const Summary>& summary, const Term& 
       cases.push_back(Raw(exprs_.scans_[exprs_[term.head].a].cases[trigger]));
     }
     const StateId state = states_.Enter(exprs_.MakeAlt(std::move(cases)), term.next);
-    if (state != StatePool::kDead) AddFrom(trie, landing.node, state, mask);
+    if (state != StatePool::kDead) AddFrom(summary->trie, landing.node, state, mask);
   }
-  const StateId after = states_.AfterUnit(term);
-  bool too_hard = false;
+}
+
+void Engine::AddInside(const std::shared_ptr<const Summary>& summary, Mask& mask) {
+  meter_.Charge(1);
+  const std::shared_ptr<const Summary>& whole = summary->is_told ? summary : summary->base;
+  if (whole->inside.IsList()) {
+    mask.AddTokensWithout(whole->inside.List(), summary->lost);
+  } else {
+    mask.AddBitsWithout(Mask::Bits(whole, whole->inside.Bits()), summary->lost);
+  }
+  if (summary->loop) AddInside(summary->loop, mask);
+  for (const Summary::Part& part : summary->parts) {
+    mask.AddTokens(part.summary->trie.Tokens(part.summary->start));
+    AddInside(part.summary, mask);
+  }
+}
+
+bool Engine::AddExits(const Summary& summary, StateId after, Mask& mask) {
+  const Trie& trie = summary.trie;
+  bool is_known = true;
+  if (summary.loop && summary.loop_may_end) is_known = AddExits(*summary.loop, after, mask);
+  for (const Summary::Part& part : summary.parts) {
+    if (part.may_end) AddBelow(part.summary->trie, part.summary->start, after, mask);
+    is_known = is_known && AddExits(*part.summary, after, mask);
+  }
+  if (summary.IsMade() && summary.ends.IsList() && summary.ends.List().empty()) return is_known;
   states_.NextBytes(after).ForEach([&](std::uint8_t byte) {
-    const Exits* const exits = units_.ExitsOf(*summary, byte);
-    too_hard = too_hard || !exits;
-    if (too_hard || exits->nodes.empty()) return;
+    const Exits* const exits = is_known ? units_.ExitsOf(summary, byte) : nullptr;
+    is_known = exits != nullptr;
+    if (!is_known || exits->nodes.empty()) return;
     const StateId state = states_.Step(after, byte);
     if (state == StatePool::kDead) return;
     if (exits->merged) return AddFrom(*exits->merged, Trie::kRoot, state, mask);
     for (std::uint32_t node : exits->nodes) AddFrom(trie, node, state, mask);
   });
-  if (too_hard) AddWalk(trie, summary->start, states_.Of({&term, 1}), mask);
+  return is_known;
 }
 
 const Mask& Engine::MaskOf(StateId state) {

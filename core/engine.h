@@ -142,6 +142,11 @@ class Engine {
   // Adds the tokens of a node alone, `state` being the one after it; whether to go on below.
   bool AddTokens(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);
   void AddDoubtful(const Trie& trie, std::uint32_t node);
+  // Adds the tokens that stay inside of a summary's unit.
+  void AddInside(const std::shared_ptr<const Summary>& summary, Mask& mask);
+  // Adds what begins in a summary's unit and goes on after it, in the state `after`; false if the
+  // library does not know.
+  bool AddExits(const Summary& summary, StateId after, Mask& mask);
   bool HasUnit(StateId state) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;

@@ -29,6 +29,14 @@ void Mask::AddTokens(std::span<const std::uint32_t> tokens) {
   for (std::uint32_t token : tokens) tokens_.push_back(static_cast<TokenId>(token));
 }
 
+void Mask::AddTokensWithout(std::span<const std::uint32_t> tokens,
+                            std::span<const std::uint32_t> lost) {
+  if (lost.empty()) return AddTokens(tokens);
+  for (std::uint32_t token : tokens) {
+    if (!std::ranges::binary_search(lost, token)) tokens_.push_back(static_cast<TokenId>(token));
+  }
+}
+
 void Mask::Pack() {
   if (tokens_.size() > words_) {
     const std::shared_ptr<std::uint32_t[]> own(new std::uint32_t[words_]);

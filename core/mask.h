@@ -28,6 +28,8 @@ class Mask {
     tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   }
   void AddTokens(std::span<const std::uint32_t> tokens);
+  // `lost` in ascending order.
+  void AddTokensWithout(std::span<const std::uint32_t> tokens, std::span<const std::uint32_t> lost);
   // To be called when all is added.
   void Pack();
 

@@ -18,11 +18,12 @@
 #include "derive.h"
 #include "expressions.h"
 #include "first_bytes.h"
+#include "likeness.h"
 #include "liveness.h"
 #include "meter.h"
-#include "stable_vector.h"
 #include "summary.h"
 #include "unit_import.h"
+#include "unit_rows.h"
 
 namespace structag {
 
@@ -31,8 +32,15 @@ class Vocabulary;
 class UnitLibrary {
  public:
   explicit UnitLibrary(const Vocabulary& vocabulary);
-  static constexpr std::size_t kFewExits = 4096;        // are merged by default
   static constexpr std::uint64_t kTooHard = 2'000'000;  // units of work
+
+  // When summaries are made of others; changed by tests only.
+  struct Thresholds {
+    std::size_t few_exits = 4096;    // the rests after so many exits are merged
+    int wide_loop = 16;              // ASCII characters of a run worth a summary of its own
+    std::uint32_t many_below = 512;  // nodes below the place where it begins
+    std::uint32_t worth_it = 4;      // times as many nodes as below where tokens leave the run
+  };
 
   // To be called once, when the vocabulary is complete.  Finds what almost every grammar asks for
   // first: the body of a JSON string.
@@ -41,47 +49,53 @@ class UnitLibrary {
   // The summary of a unit of another pool over what lies below a node of the vocabulary's trie or
   // of a merged one; nullptr if it is too hard to find, which costs its seeker kTooHard.
   std::shared_ptr<const Summary> Find(UnitImport& import, ExprId unit, const Trie& trie,
-                                      std::uint32_t node);
-  // Where the tokens go on that leave the summary's unit before `byte`; merged if they are not more
-  // than `few`; nullptr if they are too hard to find.  Valid as long as summary and library.
-  const Exits* ExitsOf(const Summary& summary, std::uint8_t byte, std::size_t few);
+                                      std::uint32_t node, const Thresholds& thresholds);
+  // Where the tokens go on that leave the summary's unit before `byte`, the ends of its loop and
+  // parts apart; merged if they are few; nullptr if they are too hard to find.  Valid as long as
+  // summary and library.
+  const Exits* ExitsOf(const Summary& summary, std::uint8_t byte, const Thresholds& thresholds);
   bool IsFull() const;
   std::size_t MemoryBytes() const;
 
  private:
-  static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
-  static constexpr std::uint32_t kDeadRow = 0;
-  // A residual, and what follows it by byte: a dense automaton, found while it is walked.
-  struct Row {
-    ExprId id;
-    bool nullable = false;
-    bool is_lifted = false;
-    Counts::Lifted lifted{};
-    ByteSet first;      // takes no other byte
-    Distinct distinct;  // all other bytes lead to one residual, or two kinds of it
-    std::array<std::uint32_t, 256> next;
-  };
   std::shared_ptr<const Summary> FindLocked(ExprId unit, const Trie& trie, std::uint32_t node);
-  std::shared_ptr<Summary> Begin(ExprId unit, const Trie& trie, std::uint32_t node) const;
-  std::shared_ptr<const Summary> Build(ExprId unit, const Trie& trie, std::uint32_t node);
-  // From the summary of a more general unit: walks only where the two can differ.
-  std::shared_ptr<const Summary> BuildFrom(std::shared_ptr<const Summary> general, ExprId unit);
-  std::vector<std::uint32_t> ExitNodes(const Summary& summary, std::uint8_t byte, std::size_t few);
-  const Exits& ExitsLocked(const Summary& summary, std::uint8_t byte, std::size_t few);
-  bool EndsAfter(const Summary& summary, std::uint32_t node);
+  const Exits& ExitsLocked(const Summary& summary, std::uint8_t byte);
+  std::vector<std::uint32_t> ExitNodes(const Summary& summary, std::uint8_t byte);
   const Trie* Merge(const Trie& trie, const std::vector<std::uint32_t>& nodes);
+
+  // summarize.cc: how a summary comes about.
+  std::shared_ptr<const Summary> Summarize(ExprId unit, const Trie& trie, std::uint32_t node);
+  std::shared_ptr<Summary> Begin(ExprId unit, const Trie& trie, std::uint32_t node) const;
+  bool IsRun(ExprId unit) const;
+  bool IsFinite(ExprId id, unsigned depth) const;
+  ExprId AnyLike(ExprId unit);
+  bool RefusesNothing(ExprId unit);
+  std::shared_ptr<const Summary> SummarizeCounted(const Likeness::Counted& counted, ExprId unit,
+                                                  const Trie& trie, std::uint32_t node);
+  std::shared_ptr<const Summary> Walk(ExprId unit, const Trie& trie, std::uint32_t node);
+  std::shared_ptr<const Summary> WalkDifference(std::shared_ptr<const Summary> general,
+                                                ExprId unit);
+  std::shared_ptr<const Summary> MakeAround(ExprId loop, ExprId unit, const Trie& trie,
+                                            std::uint32_t node);
+  void AddPart(Summary& summary, std::uint32_t depth, std::uint32_t row, const Trie& trie,
+               std::uint32_t node);
   void OpenFrame(const Trie& trie, std::uint32_t node, std::uint32_t row, std::uint32_t base);
   std::vector<std::uint32_t> TriggersOf(ExprId landing) const;
 
-  std::uint32_t RowOf(ExprId id);
-  std::uint32_t StepRow(std::uint32_t row, std::uint8_t byte) {
-    const std::uint32_t known = rows_[row].next[byte];
-    return known != kUnknown ? known : FindStep(row, byte);
-  }
-  std::uint32_t FindStep(std::uint32_t row, std::uint8_t byte);
-  const Counts::Lifted& LiftedRow(std::uint32_t row);
-  // Forgets all rows when they are many; row numbers do not survive it.
-  void LimitRows();
+  // The nodes where tokens leave a loop, by the byte that does not belong to it.
+  struct Frontier {
+    std::array<std::vector<std::uint32_t>, 256> nodes;
+  };
+  const Frontier& FrontierOf(const Summary& loop);
+
+  // The tokens inside a run, those of more items first.
+  struct Lengths {
+    std::vector<std::uint32_t> tokens;
+    std::array<std::uint32_t, 257> more{};  // by n: how many tokens have more than n items
+  };
+  const Lengths& LengthsOf(const Summary& run);
+  bool FindLost(Summary& summary);
+
   std::size_t MemoryLocked() const;
 
   const Vocabulary& vocabulary_;
@@ -93,14 +107,14 @@ class UnitLibrary {
   FirstBytes first_bytes_;
   std::unique_ptr<Counts> counts_;
   SharedTables tables_;
-  StableVector<Row, 4> rows_;
-  Memo row_index_;
+  UnitRows rows_;
+  Likeness likeness_;
   struct Frame {
     std::uint32_t at, end;  // children of a trie node still to visit
     std::uint32_t row, base;
   };
-  std::vector<Frame> frames_;
-  std::vector<std::uint8_t> text_;  // on the way to a node, last byte first
+  std::vector<Frame> frames_;  // of the walks in progress, one within another
+  Thresholds thresholds_;      // of the call in progress
   std::unordered_map<Place, std::shared_ptr<const Summary>, HashPlace> summaries_;
   Memo too_hard_;  // units, not to be tried once more at every node
   struct HashNodes {
@@ -109,6 +123,8 @@ class UnitLibrary {
   using Merged =
       std::unordered_map<std::vector<std::uint32_t>, std::unique_ptr<const Trie>, HashNodes>;
   std::unordered_map<const Trie*, Merged> merged_;
+  std::unordered_map<const Summary*, Frontier> frontiers_;
+  std::unordered_map<const Summary*, Lengths> lengths_;
   std::size_t bytes_ = 0;
 };
 

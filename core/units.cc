@@ -17,7 +17,7 @@ std::shared_ptr<const Summary> Units::Find(ExprId unit, const Trie& trie, std::u
   if (const auto found = found_.find(place); found != found_.end()) return found->second;
   std::shared_ptr<const Summary> summary;
   const bool is_shared = IsShared(unit);
-  if (is_shared) summary = library_->Find(import_, unit, trie, node);
+  if (is_shared) summary = library_->Find(import_, unit, trie, node, acceleration_.units);
   meter_.Charge(summary ? 1 + summary->work : is_shared ? UnitLibrary::kTooHard : 1);
   found_.emplace(place, summary);
   return summary;

@@ -19,7 +19,7 @@ namespace structag {
 struct Acceleration {
   bool is_on = true;
   std::uint32_t many_below = 24;  // below a node with so many more, a unit is summarised
-  std::size_t few_exits = UnitLibrary::kFewExits;  // the rests after so many exits are merged
+  UnitLibrary::Thresholds units{};
 };
 
 class Units {
@@ -39,7 +39,7 @@ class Units {
   // nullptr if they are too hard to find.
   const Exits* ExitsOf(const Summary& summary, std::uint8_t byte) {
     meter_.Charge(1);
-    return library_->ExitsOf(summary, byte, acceleration_.few_exits);
+    return library_->ExitsOf(summary, byte, acceleration_.units);
   }
   std::size_t found() const noexcept { return found_.size(); }
   std::size_t MemoryBytes() const noexcept;

@@ -45,7 +45,7 @@ def make_engine(
     max_work: int,
     max_memory_bytes: int,
     max_expressions: int,
-    forced: tuple[int, int] | None = None,
+    forced: tuple[int, int, int] | None = None,
     is_accelerated: bool = True,
 ) -> Engine: ...
 

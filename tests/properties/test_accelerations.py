@@ -1,7 +1,8 @@
 """Every short cut leads to the same masks, bit for bit, as walking the whole trie.
 
 Small vocabularies need few summaries, so the thresholds are forced: every unit gets one below every
-node of the trie, and its exits are merged, or followed one by one.
+node of the trie, its exits are merged, or followed one by one, and it is made of a loop of one
+character and what leaves it, or of none.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from support.strategies import (
 )
 
 from structag._core import Engine, Matcher, make_engine
+from structag.compiler import Compiler
 from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar, Ref
@@ -29,7 +31,7 @@ from structag.grammar.simplify import simplify_grammar
 from structag.vocabulary import Vocabulary
 
 STEPS = 6
-SHORT_CUTS = ((0, 0), (0, 1 << 20), (3, 2))
+SHORT_CUTS = ((0, 0, 1), (0, 1 << 20, 1), (3, 2, 2), (0, 1 << 20, 128))
 
 
 @st.composite
@@ -70,6 +72,20 @@ def check(data: st.DataObject, make: Callable[[], Vocabulary], grammar: Grammar)
     return sum(engine.stats()["summaries"] for engine in made[1:])
 
 
+JSON_PIECES = [
+    *"ab\\", '"', "aa", "ab", "aba", "bb\\", "abab", 'a"', 'ab"a', "\\n", "\\u00", "61", "aéb",
+    "baaaa", "é", "éa", "aaaaaaaa", "bab\\n", 'bb"aa',
+]  # fmt: skip
+
+
+def json_vocabulary() -> Vocabulary:
+    return Vocabulary.from_token_bytes(
+        [piece.encode() for piece in JSON_PIECES] + [bytes([i]) for i in range(256)] + [b""],
+        special=[len(JSON_PIECES) + 256],
+        stop_token_ids=[len(JSON_PIECES) + 256],
+    )
+
+
 @properties()
 @given(st.data(), samples())
 def test_random_grammars(
@@ -107,16 +123,7 @@ def test_strings_with_counts_and_exclusions(
     b = GrammarBuilder()
     string = b.encoded("json", _counted(b, low, more, names))
     grammar = b.build(b.seq(string, b.literal(b'"'), b.repeat(b.literal(b"a"), 0)))
-    pieces = [*"ab\\", '"', "aa", "ab", "aba", "bb\\", "abab", 'a"', 'ab"a', "\\n", "\\u00", "61"]
-
-    def make() -> Vocabulary:
-        return Vocabulary.from_token_bytes(
-            [piece.encode() for piece in pieces] + [bytes([i]) for i in range(256)] + [b""],
-            special=[len(pieces) + 256],
-            stop_token_ids=[len(pieces) + 256],
-        )
-
-    assert check(data, make, grammar) > 0
+    assert check(data, json_vocabulary, grammar) > 0
 
 
 def _counted(b: GrammarBuilder, low: int, more: int, names: list[str]) -> Ref:
@@ -124,3 +131,42 @@ def _counted(b: GrammarBuilder, low: int, more: int, names: list[str]) -> Ref:
     if names:
         parts.append(b.complement(b.alt(*(b.literal(name.encode()) for name in names))))
     return b.both(*parts)
+
+
+@st.composite
+def patterns(draw: st.DrawFn, b: GrammarBuilder, depth: int = 2) -> Ref:
+    """Of the shapes that patterns have: runs of a class, words that are searched for, counts."""
+    kinds = ["run", "word", "search", "count"] + ["seq", "alt"] * (depth > 0)
+    match draw(st.sampled_from(kinds)):
+        case "run":
+            members = draw(st.sampled_from(["a", "ab", "a\n", "abé", "b0169"]))
+            return b.repeat(b.chars((ord(c), ord(c)) for c in members), draw(st.integers(0, 2)))
+        case "word":
+            return b.literal(draw(st.text("ab", min_size=1, max_size=3)).encode())
+        case "search":
+            anything = b.repeat(b.any_char, 0)
+            return b.seq(anything, draw(patterns(b, depth - 1)), anything)
+        case "count":
+            low = draw(st.integers(0, 3))
+            return b.repeat(b.any_char, low, low + draw(st.integers(0, 9)))
+        case "seq":
+            return b.seq(draw(patterns(b, depth - 1)), draw(patterns(b, depth - 1)))
+        case _:
+            return b.alt(draw(patterns(b, depth - 1)), draw(patterns(b, depth - 1)))
+
+
+@properties()
+@given(st.data(), st.integers(0, 3), st.integers(0, 9))
+def test_patterns_beside_counts_and_exclusions(data: st.DataObject, low: int, more: int) -> None:
+    b = GrammarBuilder()
+    parts = [data.draw(patterns(b))]
+    if data.draw(st.booleans()):
+        parts.append(b.repeat(b.any_char, low, low + more))
+    if data.draw(st.booleans()):
+        parts.append(b.complement(b.literal(b"ab")))
+    string = b.encoded("json", b.both(*parts))
+    grammar = b.build(b.alt(b.seq(string, b.literal(b'"a')), b.literal(b"\\")))
+    if compile_or_none(Compiler(json_vocabulary(), limits=LIMITS), grammar) is None:
+        return
+
+    event("summaries" if check(data, json_vocabulary, grammar) else "no summary")

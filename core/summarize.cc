@@ -1,0 +1,343 @@
+// How a summary comes about: by a walk over the trie, by a walk over where a unit differs from a
+// more general one, or out of other summaries.
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "unit_library.h"
+#include "vocabulary.h"
+
+namespace structag {
+
+namespace {
+
+// What a codec spells, or the expression itself.
+ExprId Spelled(const ExprPool& pool, ExprId id) {
+  return pool[id].kind == Kind::kEncoded ? ExprId{pool[id].a} : id;
+}
+
+}  // namespace
+
+std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& trie,
+                                                      std::uint32_t node) {
+  if (pool_[unit].kind == Kind::kScan || IsRun(unit)) return Walk(unit, trie, node);
+  const ExprId general = counts_->Generalize(unit);
+  if (general != unit && IsRun(general)) {
+    return WalkDifference(FindLocked(general, trie, node), unit);
+  }
+  if (trie[node].below < thresholds_.many_below) return Walk(unit, trie, node);
+  if (RefusesNothing(unit)) {
+    const std::shared_ptr<Summary> summary = Begin(unit, trie, node);
+    summary->base = FindLocked(AnyLike(unit), trie, node);
+    summary->is_told = false;
+    summary->longest = summary->base->longest;
+    summary->work = 1 + summary->base->work;
+    return summary;
+  }
+  std::shared_ptr<const Summary> summary;
+  if (const auto counted = likeness_.AsCounted(unit)) {
+    summary = SummarizeCounted(*counted, unit, trie, node);
+    if (summary) return summary;
+  }
+  const ExprId loop = rows_.LoopOf(rows_.Of(unit), thresholds_.wide_loop);
+  if (loop != ExprPool::kEmpty) summary = MakeAround(loop, unit, trie, node);
+  return summary ? summary : Walk(unit, trie, node);
+}
+
+// A count that no token is long enough to notice, or one that only long tokens notice.
+std::shared_ptr<const Summary> UnitLibrary::SummarizeCounted(const Likeness::Counted& counted,
+                                                             ExprId unit, const Trie& trie,
+                                                             std::uint32_t node) {
+  const ExprId run = Spelled(pool_, counted.run);
+  const ExprId uncounted = Spelled(pool_, counted.uncounted);
+  if (Likeness::Slack(counted, likeness_.Find(uncounted, run)) > 0) {
+    return WalkDifference(FindLocked(counted.run, trie, node), unit);
+  }
+  const std::uint32_t slack = Likeness::Slack(counted, likeness_.Find(uncounted, uncounted));
+  if (slack == 0 || counted.min > 0) return nullptr;
+  const std::shared_ptr<const Summary> whole = FindLocked(counted.uncounted, trie, node);
+  return slack >= whole->longest ? whole : nullptr;
+}
+
+// Whether every text can go on inside of the unit, wherever it may end.
+bool UnitLibrary::RefusesNothing(ExprId unit) {
+  if (pool_[unit].kind == Kind::kEncoded && pool_[unit].b != kCodecRest) return false;
+  const ExprId spelled = Spelled(pool_, unit);
+  std::vector<std::uint32_t> parts{Raw(spelled)};
+  if (pool_[spelled].kind == Kind::kAnd) {
+    parts.assign(pool_.Members(spelled).begin(), pool_.Members(spelled).end());
+  }
+  // Of ends without number, a few words less are as many.
+  const std::size_t excluded = std::erase_if(parts, [&](std::uint32_t part) {
+    const Expr& e = pool_[ExprId{part}];
+    return e.kind == Kind::kNot && IsFinite(ExprId{e.a}, 0);
+  });
+  if (parts.empty()) return false;
+  const ExprId text = Spelled(pool_, AnyLike(unit));
+  const auto need = likeness_.Find(pool_.MakeAnd(std::move(parts)), text);
+  return need && (excluded == 0 || need->pumps);
+}
+
+bool UnitLibrary::IsFinite(ExprId id, unsigned depth) const {
+  constexpr unsigned kDeep = 16;
+  const Expr& e = pool_[id];
+  const auto is_finite = [&](std::uint32_t part) { return IsFinite(ExprId{part}, depth + 1); };
+  if (depth > kDeep) return false;
+  switch (e.kind) {
+    case Kind::kEpsilon:
+    case Kind::kBytes:
+    case Kind::kLiteral: return true;
+    case Kind::kSeq: return is_finite(e.a) && is_finite(e.b);
+    case Kind::kAlt: return std::ranges::all_of(pool_.Members(id), is_finite);
+    default: return false;
+  }
+}
+
+// One summary for every unit that differs from such a one by counts or exclusions only, and for
+// every unit that it is a loop of: never made of others, so that those can be made of it.
+bool UnitLibrary::IsRun(ExprId unit) const {
+  const Expr* e = &pool_[unit];
+  if (e->kind == Kind::kEncoded) e = &pool_[ExprId{e->a}];
+  if (e->kind == Kind::kNot) return ExprId{e->a} == ExprPool::kEmpty;
+  if (e->kind == Kind::kRepeat) return e->b == 0 && e->c == kUnbounded;
+  const auto is_run = [&](std::uint32_t part) { return IsRun(ExprId{part}); };
+  return e->kind == Kind::kAnd && pool_[unit].kind == Kind::kAnd &&
+         std::ranges::all_of(pool_.Members(unit), is_run);
+}
+
+// The unit of all text in the same spelling.
+ExprId UnitLibrary::AnyLike(ExprId unit) {
+  const ExprId text = pool_.MakeNot(ExprPool::kEmpty, kUtf8Start);
+  const Expr e = pool_[unit];
+  return e.kind == Kind::kEncoded ? pool_.MakeEncoded(text, kCodecRest, Codec{e.c}) : text;
+}
+
+std::shared_ptr<Summary> UnitLibrary::Begin(ExprId unit, const Trie& trie,
+                                            std::uint32_t node) const {
+  // A set over the vocabulary may become a bitset; one over a part of it stays a list.
+  constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max() / 2;
+  const bool is_whole = &trie == &vocabulary_.trie() && node == Trie::kRoot;
+  return std::make_shared<Summary>(unit, trie, node, is_whole ? vocabulary_.size() : kNever,
+                                   is_whole ? trie.size() : kNever);
+}
+
+void UnitLibrary::OpenFrame(const Trie& trie, std::uint32_t node, std::uint32_t row,
+                            std::uint32_t base) {
+  const TrieNode& at = trie[node];
+  if (at.child_count == 0) return;
+  frames_.push_back({at.first_child, at.first_child + at.child_count, row, base});
+}
+
+std::vector<std::uint32_t> UnitLibrary::TriggersOf(ExprId landing) const {
+  std::vector<std::uint32_t> triggers;
+  const Expr& e = pool_[landing];
+  if (e.kind == Kind::kRule) triggers.push_back(e.a);
+  if (e.kind == Kind::kAlt) {
+    for (std::uint32_t member : pool_.Members(landing)) triggers.push_back(pool_[ExprId{member}].a);
+  }
+  return triggers;
+}
+
+// Adds what is left of a unit at a node, `depth` bytes on, as a part of its own.
+void UnitLibrary::AddPart(Summary& summary, std::uint32_t depth, std::uint32_t row,
+                          const Trie& trie, std::uint32_t node) {
+  const bool may_end = rows_.IsNullable(row);
+  summary.parts.push_back({FindLocked(rows_.IdOf(row), trie, node), may_end});
+  const Summary& part = *summary.parts.back().summary;
+  summary.longest = std::max(summary.longest, depth + part.longest);
+  summary.work += 1 + part.work;
+}
+
+std::shared_ptr<const Summary> UnitLibrary::Walk(ExprId unit, const Trie& trie,
+                                                 std::uint32_t start) {
+  const std::shared_ptr<Summary> summary = Begin(unit, trie, start);
+  const bool is_scan = pool_[unit].kind == Kind::kScan;
+  const bool may_have_parts = !is_scan && !IsRun(unit);
+  const std::size_t outer = frames_.size();
+  OpenFrame(trie, start, rows_.Of(unit), 0);
+  while (frames_.size() > outer) {
+    Frame& frame = frames_.back();
+    if (frame.at == frame.end) {
+      frames_.pop_back();
+      continue;
+    }
+    const std::uint32_t node = frame.at++;
+    const TrieNode& at = trie[node];
+    const std::uint32_t row = rows_.Step(frame.row, at.byte);
+    if (row == UnitRows::kDead) continue;
+    meter_.Charge(1);
+    ++summary->work;
+    const auto depth = static_cast<std::uint32_t>(frames_.size() - outer);
+    summary->longest = std::max(summary->longest, depth);
+    const ExprId id = rows_.IdOf(row);
+    if (is_scan && pool_[id].kind != Kind::kScan) {
+      summary->landings.push_back({node, TriggersOf(id)});
+      continue;
+    }
+    if (may_have_parts && at.below >= thresholds_.many_below &&
+        rows_.LoopOf(row, thresholds_.wide_loop) != ExprPool::kEmpty) {
+      AddPart(*summary, depth, row, trie, node);
+      continue;
+    }
+    for (TokenId token : trie.Tokens(node)) summary->inside.Add(static_cast<std::uint32_t>(token));
+    if (rows_.IsNullable(row)) summary->ends.Add(node);
+    OpenFrame(trie, node, row, 0);
+  }
+  return summary;
+}
+
+std::shared_ptr<const Summary> UnitLibrary::WalkDifference(std::shared_ptr<const Summary> general,
+                                                           ExprId unit) {
+  constexpr std::uint32_t kTall = 255;  // heights stop counting here
+  const Trie& trie = general->trie;
+  const std::shared_ptr<Summary> summary = Begin(unit, trie, general->start);
+  summary->base = general;
+  summary->is_told = false;
+  summary->longest = general->longest;
+  if (FindLost(*summary)) return summary;
+  const std::size_t outer = frames_.size();
+  OpenFrame(trie, general->start, rows_.Of(unit), rows_.Of(general->unit));
+  while (frames_.size() > outer) {
+    Frame& frame = frames_.back();
+    if (frame.at == frame.end) {
+      frames_.pop_back();
+      continue;
+    }
+    const std::uint32_t node = frame.at++;
+    const TrieNode& at = trie[node];
+    meter_.Charge(1);
+    ++summary->work;
+    const std::uint32_t base = rows_.Step(frame.base, at.byte);
+    if (base == UnitRows::kDead) continue;  // the general unit takes all that this one does
+    const std::uint32_t row = rows_.Step(frame.row, at.byte);
+    if (row == base) continue;
+    const Counts::Lifted& lifted = rows_.LiftedBy(*counts_, likeness_, row);
+    const std::uint32_t height = at.height == kTall ? kUnbounded : at.height;
+    if (lifted.id == rows_.IdOf(base) && lifted.slack >= height) continue;  // alike from here on
+    if (row == UnitRows::kDead) {
+      for (TokenId id : trie.Tokens(node)) summary->lost.push_back(static_cast<std::uint32_t>(id));
+    }
+    OpenFrame(trie, node, row, base);
+  }
+  std::ranges::sort(summary->lost);
+  return summary;
+}
+
+const UnitLibrary::Lengths& UnitLibrary::LengthsOf(const Summary& run) {
+  const auto [found, is_new] = lengths_.try_emplace(&run);
+  Lengths& lengths = found->second;
+  if (!is_new) return lengths;
+  const Trie& trie = run.trie;
+  const std::uint32_t between = rows_.Of(run.unit);              // items
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> counted;  // items, token
+  const std::size_t outer = frames_.size();
+  OpenFrame(trie, run.start, between, 0);
+  while (frames_.size() > outer) {
+    Frame& frame = frames_.back();
+    if (frame.at == frame.end) {
+      frames_.pop_back();
+      continue;
+    }
+    const std::uint32_t node = frame.at++;
+    meter_.Charge(1);
+    const std::uint32_t row = rows_.Step(frame.row, trie[node].byte);
+    if (row == UnitRows::kDead) continue;
+    const std::uint32_t items = frame.base + (frame.row == between ? 1 : 0);
+    for (TokenId token : trie.Tokens(node)) {
+      counted.emplace_back(std::min(items, 256u), static_cast<std::uint32_t>(token));
+    }
+    OpenFrame(trie, node, row, items);
+  }
+  std::ranges::sort(counted, std::greater<>());
+  for (const auto& [items, token] : counted) {
+    lengths.tokens.push_back(token);
+    for (std::uint32_t n = 0; n < items; ++n) ++lengths.more[n];
+  }
+  bytes_ += sizeof(Lengths) + lengths.tokens.capacity() * sizeof(std::uint32_t);
+  return lengths;
+}
+
+// The tokens that are too long for a short count, from a table; false if it is not one.
+bool UnitLibrary::FindLost(Summary& summary) {
+  constexpr std::uint32_t kShort = 32;
+  const Summary& run = *summary.base;
+  const Expr& e = pool_[Spelled(pool_, summary.unit)];
+  if (e.kind != Kind::kRepeat || e.c > kShort || pool_[ExprId{e.a}].span == 0) return false;
+  const Lengths& lengths = LengthsOf(run);
+  const auto lost = std::span(lengths.tokens).first(lengths.more[e.c]);
+  summary.work += 1 + lengths.tokens.size();
+  if (run.inside.IsList() || lost.size() <= vocabulary_.MaskWords() / 4) {
+    summary.lost.assign(lost.begin(), lost.end());
+    std::ranges::sort(summary.lost);
+  } else {
+    summary.inside = run.inside;
+    summary.inside.Remove(lost);
+    summary.is_told = true;
+  }
+  return true;
+}
+
+const UnitLibrary::Frontier& UnitLibrary::FrontierOf(const Summary& loop) {
+  const auto [found, is_new] = frontiers_.try_emplace(&loop);
+  Frontier& frontier = found->second;
+  if (!is_new) return frontier;
+  const Trie& trie = loop.trie;
+  const std::size_t outer = frames_.size();
+  OpenFrame(trie, loop.start, rows_.Of(loop.unit), 0);
+  std::size_t count = 0;
+  while (frames_.size() > outer) {
+    Frame& frame = frames_.back();
+    if (frame.at == frame.end) {
+      frames_.pop_back();
+      continue;
+    }
+    const std::uint32_t node = frame.at++;
+    const TrieNode& at = trie[node];
+    meter_.Charge(1);
+    const std::uint32_t row = rows_.Step(frame.row, at.byte);
+    if (row != UnitRows::kDead) {
+      OpenFrame(trie, node, row, 0);
+    } else if (rows_.IsNullable(frame.row)) {
+      frontier.nodes[at.byte].push_back(node);
+      ++count;
+    }
+  }
+  bytes_ += sizeof(Frontier) + count * sizeof(std::uint32_t);
+  return frontier;
+}
+
+// The loop, and what is left of the unit wherever tokens leave it; nullptr if that is most of all.
+std::shared_ptr<const Summary> UnitLibrary::MakeAround(ExprId loop, ExprId unit, const Trie& trie,
+                                                       std::uint32_t start) {
+  struct Way {
+    std::uint32_t row;  // after the byte that does not belong to the loop
+    std::vector<std::uint32_t> nodes;
+  };
+  std::vector<Way> ways;
+  const std::shared_ptr<const Summary> run = FindLocked(loop, trie, start);
+  const Frontier& frontier = FrontierOf(*run);
+  const std::uint32_t from = rows_.Of(unit);
+  std::size_t below = 0;
+  rows_.FirstBytesOf(from).ForEach([&](std::uint8_t byte) {
+    const std::vector<std::uint32_t>& nodes = frontier.nodes[byte];
+    const std::uint32_t row = nodes.empty() ? UnitRows::kDead : rows_.Step(from, byte);
+    if (row == UnitRows::kDead) return;
+    auto way = std::ranges::find(ways, row, &Way::row);
+    if (way == ways.end()) way = ways.insert(ways.end(), {row, {}});
+    way->nodes.insert(way->nodes.end(), nodes.begin(), nodes.end());
+    for (std::uint32_t node : nodes) below += 1 + trie[node].below;
+  });
+  if (below * thresholds_.worth_it > trie[start].below) return nullptr;
+  const std::shared_ptr<Summary> summary = Begin(unit, trie, start);
+  summary->loop = run;
+  summary->loop_may_end = rows_.IsNullable(from);
+  summary->longest = run->longest;
+  summary->work = 1 + run->work;
+  for (Way& way : ways) {
+    std::ranges::sort(way.nodes);
+    AddPart(*summary, run->longest + 1, way.row, *Merge(trie, way.nodes), Trie::kRoot);
+  }
+  return summary;
+}
+
+}  // namespace structag
