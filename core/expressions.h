@@ -167,6 +167,11 @@ class ExprPool {
   std::string_view LiteralText(ExprId id) const noexcept {
     return std::string_view(literal_text_).substr(exprs_[Raw(id)].a, exprs_[Raw(id)].b);
   }
+  // What a codec spells; of anything else, itself.
+  ExprId Spelled(ExprId id) const noexcept {
+    const Expr& e = exprs_[Raw(id)];
+    return e.kind == Kind::kEncoded ? ExprId{e.a} : id;
+  }
   bool IsHead(ExprId id) const noexcept;  // consumes before anything else; see states.h
 
   // Constructors.  They simplify what is free to simplify.

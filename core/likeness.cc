@@ -116,10 +116,7 @@ std::optional<Likeness::Counted> Likeness::AsCounted(ExprId unit) {
 }
 
 Counts::Lifted Likeness::Lift(const Counted& counted) const {
-  const auto spelled = [&](ExprId id) {
-    return pool_[id].kind == Kind::kEncoded ? ExprId{pool_[id].a} : id;
-  };
-  return {counted.run, Slack(counted, Known(spelled(counted.uncounted), spelled(counted.run)))};
+  return {counted.run, Slack(counted, Known(pool_.Spelled(counted.uncounted), pool_.Spelled(counted.run)))};
 }
 
 std::uint32_t Likeness::Slack(const Counted& counted, const std::optional<Need>& need) noexcept {

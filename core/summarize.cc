@@ -9,15 +9,6 @@
 
 namespace structag {
 
-namespace {
-
-// What a codec spells, or the expression itself.
-ExprId Spelled(const ExprPool& pool, ExprId id) {
-  return pool[id].kind == Kind::kEncoded ? ExprId{pool[id].a} : id;
-}
-
-}  // namespace
-
 std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& trie,
                                                       std::uint32_t node) {
   if (pool_[unit].kind == Kind::kScan || IsRun(unit)) return Walk(unit, trie, node);
@@ -48,8 +39,8 @@ std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& t
 std::shared_ptr<const Summary> UnitLibrary::SummarizeCounted(const Likeness::Counted& counted,
                                                              ExprId unit, const Trie& trie,
                                                              std::uint32_t node) {
-  const ExprId run = Spelled(pool_, counted.run);
-  const ExprId uncounted = Spelled(pool_, counted.uncounted);
+  const ExprId run = pool_.Spelled(counted.run);
+  const ExprId uncounted = pool_.Spelled(counted.uncounted);
   if (Likeness::Slack(counted, likeness_.Find(uncounted, run)) > 0) {
     return WalkDifference(FindLocked(counted.run, trie, node), unit);
   }
@@ -62,7 +53,7 @@ std::shared_ptr<const Summary> UnitLibrary::SummarizeCounted(const Likeness::Cou
 // Whether every text can go on inside of the unit, wherever it may end.
 bool UnitLibrary::RefusesNothing(ExprId unit) {
   if (pool_[unit].kind == Kind::kEncoded && pool_[unit].b != kCodecRest) return false;
-  const ExprId spelled = Spelled(pool_, unit);
+  const ExprId spelled = pool_.Spelled(unit);
   std::vector<std::uint32_t> parts{Raw(spelled)};
   if (pool_[spelled].kind == Kind::kAnd) {
     parts.assign(pool_.Members(spelled).begin(), pool_.Members(spelled).end());
@@ -73,7 +64,7 @@ bool UnitLibrary::RefusesNothing(ExprId unit) {
     return e.kind == Kind::kNot && IsFinite(ExprId{e.a}, 0);
   });
   if (parts.empty()) return false;
-  const ExprId text = Spelled(pool_, AnyLike(unit));
+  const ExprId text = pool_.Spelled(AnyLike(unit));
   const auto need = likeness_.Find(pool_.MakeAnd(std::move(parts)), text);
   return need && (excluded == 0 || need->pumps);
 }
@@ -261,7 +252,7 @@ const UnitLibrary::Lengths& UnitLibrary::LengthsOf(const Summary& run) {
 bool UnitLibrary::FindLost(Summary& summary) {
   constexpr std::uint32_t kShort = 32;
   const Summary& run = *summary.base;
-  const Expr& e = pool_[Spelled(pool_, summary.unit)];
+  const Expr& e = pool_[pool_.Spelled(summary.unit)];
   if (e.kind != Kind::kRepeat || e.c > kShort || pool_[ExprId{e.a}].span == 0) return false;
   const Lengths& lengths = LengthsOf(run);
   const auto lost = std::span(lengths.tokens).first(lengths.more[e.c]);
