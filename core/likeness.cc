@@ -116,7 +116,8 @@ std::optional<Likeness::Counted> Likeness::AsCounted(ExprId unit) {
 }
 
 Counts::Lifted Likeness::Lift(const Counted& counted) const {
-  return {counted.run, Slack(counted, Known(pool_.Spelled(counted.uncounted), pool_.Spelled(counted.run)))};
+  return {counted.run,
+          Slack(counted, Known(pool_.Spelled(counted.uncounted), pool_.Spelled(counted.run)))};
 }
 
 std::uint32_t Likeness::Slack(const Counted& counted, const std::optional<Need>& need) noexcept {
