@@ -152,7 +152,7 @@ def _boolean(value: Value | None, default: bool) -> bool:
 def _items(value: Value | None) -> tuple[Value, ...]:
     if value is None:
         return ()
-    if not isinstance(value.content, tuple):
+    if not isinstance(value.content, tuple) or isinstance(value.content, Reference):
         raise _syntax("this is no tuple", value.span, "a tuple such as `(1, 2)`")
     return value.content
 

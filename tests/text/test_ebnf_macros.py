@@ -145,6 +145,18 @@ MISTAKES: list[tuple[str, str, str, str]] = [
         '"<a>"',
     ),
     (
+        "TagDispatch(root)",
+        "grammar-syntax",
+        "this is no tuple, expected a tuple such as `(1, 2)`",
+        "root",
+    ),
+    (
+        'TagDispatch(("<a>", root), excludes=root)',
+        "grammar-syntax",
+        "this is no tuple, expected a tuple such as `(1, 2)`",
+        "root",
+    ),
+    (
         "TokenTagDispatch((1, root), excludes=(1,))",
         "grammar-syntax",
         "token 1 is a trigger and excluded, expected one of both",
