@@ -182,6 +182,21 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_every_command_has_an_example() -> None:
+    """But for those whose output is long, or another each time; they have a section."""
+    from typer.main import get_command
+
+    from structag.cli.main import app
+
+    text = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    shown = {command.split()[1] for command, _ in commands()}
+    headings = re.findall(r"^## ([a-z, ]+)$", text, re.M)
+    described = {name for heading in headings for name in heading.split(", ")}
+    names = set(get_command(app).commands)  # type: ignore[attr-defined]
+    assert names - shown <= {"demo", "schema"}
+    assert names - described == set()
+
+
 @pytest.mark.parametrize(("command", "shown"), commands(), ids=[c for c, _ in commands()])
 def test_commands_print_what_is_shown(
     command: str,
