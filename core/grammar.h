@@ -213,6 +213,6 @@ struct PackedGrammar {
   std::string pool;
   std::vector<std::string> labels;  // of marks, by number; empty if they were left out
 };
-PackedGrammar PackGrammar(const Grammar& grammar, bool keeps_marks);
+PackedGrammar PackGrammar(const Grammar& grammar, bool keeps_marks = false);
 
 }  // namespace structag
