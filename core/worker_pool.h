@@ -1,15 +1,12 @@
 // A few threads that help where one call has much to do.  They start when they are first needed,
-// so that a process can fork before, and the caller always works itself: short calls wake nobody.
+// and the caller always works itself: short calls wake nobody.  A process may fork while no call
+// runs; the child then has a pool whose threads are still to start.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <thread>
-#include <vector>
 
 namespace structag {
 
@@ -26,21 +23,11 @@ class WorkerPool {
   void ForEach(std::size_t count, const std::function<void(std::size_t)>& work);
 
  private:
-  void CallHelpers();
-  void Help();
+  class Crew;
 
   const unsigned helper_count_;
-  std::mutex turn_;  // held by the thread whose call it is
-  std::atomic<std::size_t> next_{0};
-  // The rest is guarded by mutex_.
-  std::mutex mutex_;
-  std::condition_variable wake_, done_;
-  const std::function<void(std::size_t)>* work_ = nullptr;  // nullptr: none, or too late to help
-  std::size_t count_ = 0;
-  std::uint64_t round_ = 0;
-  unsigned active_ = 0;
-  bool ends_ = false;
-  std::vector<std::thread> helpers_;
+  std::mutex turn_;             // held by the thread whose call it is
+  std::unique_ptr<Crew> crew_;  // nullptr: not needed yet
 };
 
 }  // namespace structag

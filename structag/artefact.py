@@ -6,10 +6,10 @@ through here.  An artefact is
     b"structag"  version (4 bytes)  checksum of the rest (16)  length of the head (4)  head  grammar
 
 with little-endian numbers.  The head is JSON: the fingerprint of the vocabulary, `marker_tokens`,
-the report's entries and the warnings.  The grammar is the unified one, as core/grammar_bytes.h
-describes it; it is bound to the vocabulary anew, so that an artefact can claim nothing that
-compiling would not find.  The checksum tells damage, not malice: every part is checked as if
-somebody had written it by hand, and nothing in it is executed or sizes an allocation.
+whether origins are kept, the report's entries and the warnings.  The grammar is the unified one, as
+core/grammar_bytes.h describes it; it is bound to the vocabulary anew, so that an artefact can claim
+nothing that compiling would not find.  The checksum tells damage, not malice: every part is checked
+as if somebody had written it by hand, and nothing in it is executed or sizes an allocation.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def write_artefact(compiled: CompiledGrammar) -> bytes:
         {
             "vocabulary": compiled.vocabulary.fingerprint,
             "marker_tokens": list(compiled.grammar.marker_tokens),
+            "origins": bool(compiled.labels),
             "report": [list(entry) for entry in compiled.report],
             "warnings": [[w.kind, w.message, *w.span] for w in compiled.warnings],
         }
@@ -110,7 +111,7 @@ def load(
             hint="load it with the vocabulary that it was compiled for, or compile it again",
         )
     grammar = Grammar.from_bytes(data[grammar_at:], limits.max_expressions, head.marker_tokens)
-    compiled = bind_grammar(grammar, vocabulary, limits, report=head.report())
+    compiled = bind_grammar(grammar, vocabulary, limits, report=head.report(), origins=head.origins)
     compiled.warnings = head.warnings()
     return compiled
 
@@ -119,10 +120,11 @@ class _Head:
     """The head of an artefact, its shape checked."""
 
     def __init__(self, value: Any) -> None:
-        keys = {"vocabulary", "marker_tokens", "report", "warnings"}
+        keys = {"vocabulary", "marker_tokens", "origins", "report", "warnings"}
         if not isinstance(value, dict) or set(value) != keys:
             _refuse("the head is not that of a saved grammar")
         self.vocabulary: str = _checked(value["vocabulary"], str)
+        self.origins: bool = _checked(value["origins"], bool)
         names = [_checked(name, str) for name in _checked(value["marker_tokens"], list)]
         self.marker_tokens: tuple[str, ...] = tuple(names)
         self._entries = [_row(row, (str,) * 4) for row in _checked(value["report"], list)]

@@ -116,6 +116,14 @@ def test_any_grammar_comes_back(sample: GrammarSample, words: VocabularySample) 
     assert observe(pair[0], len(words.contents)) == observe(pair[1], len(words.contents))
 
 
+def test_origins_come_back() -> None:
+    compiler = Compiler(Vocabulary.byte_level(), origins=True)
+    compiled = compiler.compile_json_schema(SCHEMA)
+    again = load(compiled.to_bytes(), compiled.vocabulary)
+
+    assert again.labels == compiled.labels and again.labels
+
+
 def test_pickles_go_through_it_and_share_the_vocabulary(saved: list[CompiledGrammar]) -> None:
     again = pickle.loads(pickle.dumps(saved))
 

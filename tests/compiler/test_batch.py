@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -181,3 +183,30 @@ def test_threads_help_and_several_callers_take_turns() -> None:
         thread.join()
 
     assert seen == [expected] * 4
+
+
+def test_a_forked_process_goes_on() -> None:
+    """Its parent's helping threads are not there: it starts its own, and ends."""
+    program = """if True:
+        import os, sys, numpy as np, structag
+        compiler = structag.Compiler(structag.Vocabulary.byte_level())
+        batch = structag.BatchMatcher(threads=3)
+
+        def use(number):
+            sizes = range(9 * number, 9 * number + 9)
+            patterns = [f"([a-c]{{1,{n}}}x?[b-z]{{2,40}}){{2,9}}" for n in sizes]
+            matchers = [structag.Matcher(compiler.compile_regex("a" + p)) for p in patterns]
+            bitmask = np.zeros((9, 9), np.int32)
+            for token in b"abbaa":
+                assert not batch.fill_next_token_bitmask(matchers, bitmask).errors
+                assert all(batch.accept_token(matchers, [token] * 9).values)
+
+        use(1)
+        child = os.fork()
+        use(2)
+        if child:
+            sys.exit(os.waitpid(child, 0)[1])
+    """
+    run = [sys.executable, "-c", program]
+
+    assert subprocess.run(run, timeout=120, check=False).returncode == 0
