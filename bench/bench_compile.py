@@ -40,7 +40,7 @@ import structag
 from structag._core import make_engine
 from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import GrammarBuilder
-from structag.grammar.pack import pack_grammar
+from structag.grammar.pack import pack_modular
 from structag.grammar.simplify import simplify_grammar
 from structag.schema.lower import lower_schema
 from structag.schema.read import read_schema
@@ -97,7 +97,7 @@ class Stages:
         bound = bind_vocabulary(grammar, vocabulary.control_tokens, vocabulary.added_tokens)
         simple = simplify_grammar(bound)
         times.append(clock())
-        program, pool = pack_grammar(simple)
+        program, pool, modules = pack_modular(simple)
         times.append(clock())
         make_engine(
             vocabulary.native,
@@ -106,6 +106,7 @@ class Stages:
             limits.max_work,
             limits.max_memory_bytes,
             limits.max_expressions,
+            modules,
         )
         times.append(clock())
         return [after - before for before, after in itertools.pairwise(times)]

@@ -11,17 +11,22 @@ namespace {
 
 constexpr std::uint32_t kMaxRegularDepth = 1000;  // bounds the recursion in derive.cc
 
-// Which expressions a closure may meet: the root and what it is made of, but not the operands of
-// And, Not, Encoded and Erase, which live inside a unit.
-std::vector<bool> FindMet(const ExprPool& pool, ExprId root) {
-  std::vector<bool> met(pool.size());
+// Which expressions from `first` on a closure may meet: the root and what it is made of, but not
+// the operands of And, Not, Encoded and Erase, which live inside a unit.  Those before `first` may
+// be residuals, of which only `liveness` knows whether they derive anything.
+std::vector<bool> FindMet(ExprPool& pool, ExprId root, std::uint32_t first, Liveness& liveness) {
+  std::vector<bool> met(pool.size() - first);
   std::vector<ExprId> stack{root};
   while (!stack.empty()) {
     const ExprId id = stack.back();
     stack.pop_back();
-    if (met[Raw(id)]) continue;
-    met[Raw(id)] = true;
     const Expr& e = pool[id];
+    if (Raw(id) < first) {
+      if (e.regular && !e.plain) pool.Mutable(id).productive = liveness.IsLive(id);
+      continue;
+    }
+    if (met[Raw(id) - first]) continue;
+    met[Raw(id) - first] = true;
     if (e.kind == Kind::kAnd || e.kind == Kind::kNot || e.kind == Kind::kEncoded ||
         e.kind == Kind::kErase) {
       continue;
@@ -56,21 +61,26 @@ void ForEachLeftCorner(const ExprPool& pool, const Expr& e, Visit visit) {
   ForEachPart(pool, e, visit);
 }
 
-// Sets a flag to its least fixed point: evaluates everything once, then whatever a change may
-// touch.
+// Sets a flag of every expression from `first` on to its least fixed point: evaluates everything
+// once, then whatever a change may touch.
 template <class Evaluate, class Flag>
-void SetLeastFixedPoint(ExprPool& pool, Meter& meter, Evaluate evaluate, Flag flag) {
-  const std::size_t count = pool.size();
-  std::vector<std::uint32_t> first(count + 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    ForEachPart(pool, pool[ExprId{static_cast<std::uint32_t>(i)}],
-                [&](ExprId part) { ++first[Raw(part) + 1]; });
+void SetLeastFixedPoint(ExprPool& pool, Meter& meter, std::uint32_t first, Evaluate evaluate,
+                        Flag flag) {
+  const auto end = static_cast<std::uint32_t>(pool.size());
+  std::vector<std::uint32_t> starts(end - first + 1);
+  const auto for_each_new_part = [&](std::uint32_t id, auto visit) {
+    ForEachPart(pool, pool[ExprId{id}], [&](ExprId part) {
+      if (Raw(part) >= first) visit(Raw(part) - first);
+    });
+  };
+  for (std::uint32_t id = first; id < end; ++id) {
+    for_each_new_part(id, [&](std::uint32_t part) { ++starts[part + 1]; });
   }
-  for (std::size_t i = 0; i < count; ++i) first[i + 1] += first[i];
-  std::vector<std::uint32_t> parents(first[count]);
-  std::vector<std::uint32_t> fill(first.begin(), first.end() - 1);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    ForEachPart(pool, pool[ExprId{i}], [&](ExprId part) { parents[fill[Raw(part)]++] = i; });
+  for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+  std::vector<std::uint32_t> parents(starts.back());
+  std::vector<std::uint32_t> fill(starts.begin(), starts.end() - 1);
+  for (std::uint32_t id = first; id < end; ++id) {
+    for_each_new_part(id, [&](std::uint32_t part) { parents[fill[part]++] = id; });
   }
   std::vector<std::uint32_t> work;
   const auto check = [&](std::uint32_t id) {
@@ -78,28 +88,26 @@ void SetLeastFixedPoint(ExprPool& pool, Meter& meter, Evaluate evaluate, Flag fl
     Expr& e = pool.Mutable(ExprId{id});
     if (!(e.*flag) && evaluate(ExprId{id})) {
       e.*flag = true;
-      work.push_back(id);
+      work.push_back(id - first);
     }
   };
-  for (std::uint32_t i = 0; i < count; ++i) {
-    pool.Mutable(ExprId{i}).*flag = false;
-  }
-  for (std::uint32_t i = 0; i < count; ++i) {
-    check(i);
+  for (std::uint32_t id = first; id < end; ++id) pool.Mutable(ExprId{id}).*flag = false;
+  for (std::uint32_t id = first; id < end; ++id) {
+    check(id);
     while (!work.empty()) {
-      const std::uint32_t id = work.back();
+      const std::uint32_t part = work.back();
       work.pop_back();
-      for (std::uint32_t p = first[id]; p < first[id + 1]; ++p) check(parents[p]);
+      for (std::uint32_t p = starts[part]; p < starts[part + 1]; ++p) check(parents[p]);
     }
   }
 }
 
-void CheckPromises(const ExprPool& pool, std::size_t count) {
+void CheckPromises(const ExprPool& pool, std::uint32_t first) {
   const auto require_consuming = [&](ExprId id) {
     if (pool[id].nullable) throw BadProgram("a repeated member that may be empty");
   };
-  std::vector<std::uint32_t> depth(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
+  std::vector<std::uint32_t> depths(pool.size() - first);
+  for (std::uint32_t i = first; i < pool.size(); ++i) {
     const Expr& e = pool[ExprId{i}];
     if (e.kind == Kind::kRepeat && !e.regular) require_consuming(ExprId{e.a});
     if (e.kind == Kind::kUnordered) {
@@ -113,36 +121,40 @@ void CheckPromises(const ExprPool& pool, std::size_t count) {
     // The rest of a sequence is followed in a loop, everything else by recursion.
     ForEachPart(pool, e, [&](ExprId part) {
       const bool is_rest = e.kind == Kind::kSeq && part == ExprId{e.b};
-      depth[i] = std::max(depth[i], depth[Raw(part)] + (is_rest ? 0 : 1));
+      const std::uint32_t below = Raw(part) < first ? 0 : depths[Raw(part) - first];
+      depths[i - first] = std::max(depths[i - first], below + (is_rest ? 0 : 1));
     });
-    if (depth[i] > kMaxRegularDepth) throw LimitReached(Limit::kNesting, kMaxRegularDepth);
+    if (depths[i - first] > kMaxRegularDepth) throw LimitReached(Limit::kNesting, kMaxRegularDepth);
   }
 }
 
-void SetRanks(ExprPool& pool, Meter& meter, std::size_t count) {
+void SetRanks(ExprPool& pool, Meter& meter, std::uint32_t first) {
   enum : std::uint8_t { kNew, kOpen, kDone };
-  std::vector<std::uint8_t> mark(count, kNew);
+  std::vector<std::uint8_t> marks(pool.size() - first, kNew);
   std::vector<std::uint32_t> stack;
   std::vector<std::uint32_t> corners;
-  for (std::uint32_t start = 0; start < count; ++start) {
-    if (mark[start] != kNew) continue;
+  for (std::uint32_t start = first; start < pool.size(); ++start) {
+    if (marks[start - first] != kNew) continue;
     stack.push_back(start);
     while (!stack.empty()) {
       meter.Charge(1);
       const std::uint32_t id = stack.back();
+      std::uint8_t& mark = marks[id - first];
       corners.clear();
       ForEachLeftCorner(pool, pool[ExprId{id}], [&](ExprId c) { corners.push_back(Raw(c)); });
-      if (mark[id] == kNew) {
-        mark[id] = kOpen;
+      if (mark == kNew) {
+        mark = kOpen;
         for (std::uint32_t c : corners) {
-          if (mark[c] == kOpen) throw BadProgram("a rule that opens with itself");
-          if (mark[c] == kNew) stack.push_back(c);
+          if (c < first) continue;
+          if (marks[c - first] == kOpen) throw BadProgram("a rule that opens with itself");
+          if (marks[c - first] == kNew) stack.push_back(c);
         }
         continue;
       }
       stack.pop_back();
-      if (mark[id] == kDone) continue;
-      mark[id] = kDone;
+      if (mark == kDone) continue;
+      mark = kDone;
+      if (pool[ExprId{id}].kind == Kind::kImport) continue;  // has one
       std::uint32_t rank = 0;
       for (std::uint32_t c : corners) rank = std::max(rank, pool[ExprId{c}].rank + 1);
       pool.Mutable(ExprId{id}).rank = rank;
@@ -152,25 +164,26 @@ void SetRanks(ExprPool& pool, Meter& meter, std::size_t count) {
 
 }  // namespace
 
-void AnalyzeGrammar(ExprPool& pool, ExprId root, Deriver& deriver, Liveness& liveness,
-                    Meter& meter) {
-  const std::size_t count = pool.size();
-  const std::vector<bool> met = FindMet(pool, root);
+void AnalyzeGrammar(ExprPool& pool, ExprId root, Deriver& deriver, Liveness& liveness, Meter& meter,
+                    std::size_t from) {
+  const auto first = static_cast<std::uint32_t>(from);
+  const std::vector<bool> met = FindMet(pool, root, first, liveness);
   SetLeastFixedPoint(
-      pool, meter, [&](ExprId id) { return pool.EvaluateNullable(pool[id]); }, &Expr::nullable);
-  CheckPromises(pool, count);
+      pool, meter, first, [&](ExprId id) { return pool.EvaluateNullable(pool[id]); },
+      &Expr::nullable);
+  CheckPromises(pool, first);
   SetLeastFixedPoint(
-      pool, meter,
+      pool, meter, first,
       [&](ExprId id) {
         const Expr& e = pool[id];
-        if (!met[Raw(id)]) return true;
+        if (!met[Raw(id) - first]) return id != ExprPool::kEmpty;
         if (e.kind == Kind::kScan) {  // afresh each time: its cases are still being found out
           return Liveness(pool, deriver, meter).IsLive(id);
         }
         return e.regular ? liveness.IsLive(id) : pool.EvaluateProductive(e);
       },
       &Expr::productive);
-  SetRanks(pool, meter, count);
+  SetRanks(pool, meter, first);
   pool.Seal();
 }
 

@@ -8,10 +8,10 @@
 
 namespace structag {
 
-// Sets nullable, productive and rank of every expression in `pool` and seals it.  Throws BadProgram
-// where a rule is its own left corner, a repeat's child or a list's member is nullable, or regular
-// expressions are nested too deep.
-void AnalyzeGrammar(ExprPool& pool, ExprId root, Deriver& deriver, Liveness& liveness,
-                    Meter& meter);
+// Sets nullable, productive and rank of every expression in `pool` from `first` on, and seals it;
+// `root` is where they begin.  Throws BadProgram where a rule is its own left corner, a repeat's
+// child or a list's member is nullable, or regular expressions are nested too deep.
+void AnalyzeGrammar(ExprPool& pool, ExprId root, Deriver& deriver, Liveness& liveness, Meter& meter,
+                    std::size_t first = 0);
 
 }  // namespace structag

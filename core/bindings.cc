@@ -27,6 +27,7 @@
 #include "deadline.h"
 #include "engine.h"
 #include "matcher.h"
+#include "module.h"
 #include "vocabulary.h"
 
 namespace nb = nanobind;
@@ -100,9 +101,11 @@ void InitVocabulary(Vocabulary* self, const std::vector<nb::bytes>& token_bytes,
 std::shared_ptr<Engine> MakeEngine(
     std::shared_ptr<Vocabulary> vocabulary, const nb::bytes& program, const nb::bytes& text,
     std::uint64_t max_work, std::uint64_t max_memory_bytes, std::uint64_t max_expressions,
+    const std::vector<std::shared_ptr<Module>>& modules,
     std::optional<std::tuple<std::uint32_t, std::uint32_t, int>> forced, bool is_accelerated) {
-  std::vector<std::int32_t> words(program.size() / sizeof(std::int32_t));
-  std::memcpy(words.data(), program.c_str(), words.size() * sizeof(std::int32_t));
+  std::vector<std::uint32_t> words(program.size() / sizeof(std::uint32_t));
+  std::memcpy(words.data(), program.c_str(), words.size() * sizeof(std::uint32_t));
+  const std::vector<std::shared_ptr<const Module>> imports(modules.begin(), modules.end());
   Limits limits;
   limits.max_work = max_work;
   limits.max_memory_bytes = max_memory_bytes;
@@ -116,7 +119,8 @@ std::shared_ptr<Engine> MakeEngine(
   }
   const std::string_view view(text.c_str(), text.size());
   const nb::gil_scoped_release release;
-  return std::make_shared<Engine>(std::move(vocabulary), words, view, limits, acceleration);
+  return std::make_shared<Engine>(std::move(vocabulary), Program{words, view, imports}, limits,
+                                  acceleration);
 }
 
 using Int64s = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -251,7 +255,8 @@ void BindEngine(nb::module_& m) {
       });
   m.def("make_engine", &MakeEngine, nb::arg("vocabulary"), nb::arg("program"), nb::arg("text"),
         nb::arg("max_work"), nb::arg("max_memory_bytes"), nb::arg("max_expressions"),
-        nb::arg("forced") = nb::none(), nb::arg("is_accelerated") = true,
+        nb::arg("modules") = nb::make_tuple(), nb::arg("forced") = nb::none(),
+        nb::arg("is_accelerated") = true,
         "The last two are for tests: (many_below, few_exits, wide_loop) of Acceleration, and its "
         "switch.");
 }

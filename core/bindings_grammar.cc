@@ -21,6 +21,7 @@
 #include "codec.h"
 #include "grammar.h"
 #include "grammar_bytes.h"
+#include "module.h"
 
 namespace nb = nanobind;
 
@@ -28,9 +29,10 @@ namespace structag {
 namespace {
 
 constexpr const char* kClassNames[kNodeKindCount] = {
-    "Empty",       "Epsilon", "Bytes",  "Literal",   "Chars",        "Seq",  "Alt",     "Repeat",
-    "Rule",        "And",     "Not",    "Encoded",   "NoOccurrence", "Scan", "Erase",   "Assertion",
-    "Transparent", "Tokens",  "Budget", "Unordered", "Tally",        "Mark", "Distinct"};
+    "Empty",        "Epsilon",   "Bytes", "Literal",   "Chars",       "Seq",
+    "Alt",          "Repeat",    "Rule",  "And",       "Not",         "Encoded",
+    "NoOccurrence", "Scan",      "Erase", "Assertion", "Transparent", "Tokens",
+    "Budget",       "Unordered", "Tally", "Mark",      "Distinct",    "Imported"};
 constexpr std::string_view kCodecs[kCodecCount] = {"json", "xml", "python_double", "python_single"};
 
 std::uint32_t CodecOf(std::string_view name) {
@@ -142,6 +144,8 @@ nb::tuple Fields(const GrammarTable& table, NodeKind kind, std::span<const std::
       const std::string_view label = table.text(w[0]);
       return nb::make_tuple(nb::str(label.data(), label.size()), w[1]);
     }
+    case NodeKind::kImport:
+      return nb::make_tuple(std::const_pointer_cast<Module>(table.module(w[0])));
     default: return Numbers(w);  // Rule, Not, Erase, Assertion, Transparent, Budget
   }
 }
@@ -242,6 +246,8 @@ Words WordsOf(GrammarTable& table, NodeKind kind, nb::handle node, Child child) 
       return out;
     case NodeKind::kMark:
       return {table.InternText(nb::cast<std::string_view>(nb::object(node[0]))), child(node[1])};
+    case NodeKind::kImport:
+      return {table.ModuleNumber(nb::cast<std::shared_ptr<Module>>(nb::object(node[0])))};
     default: return out;
   }
 }
@@ -373,7 +379,27 @@ NodeRef MakeAlt(GrammarTable& table, const nb::args& parts) { return table.Alt(R
 
 NodeRef MakeAnd(GrammarTable& table, const nb::args& parts) { return table.And(RefsOf(parts)); }
 
+NodeRef MakeWords(GrammarTable& table, nb::handle texts) {
+  Words refs;
+  for (nb::handle text : texts) {
+    refs.push_back(table.Literal(nb::cast<std::string_view>(text), false));
+  }
+  return table.Alt(refs);
+}
+
+NodeRef MakeInOrder(GrammarTable& table, nb::handle members, NodeRef separator) {
+  std::vector<GrammarTable::Member> list;
+  for (nb::handle member : members) {
+    list.push_back({Word(member[0]), nb::cast<bool>(member[1])});
+  }
+  return table.InOrder(list, separator);
+}
+
 NodeRef MakeOptional(GrammarTable& table, NodeRef child) { return table.Repeat(child, 0, 1); }
+
+NodeRef MakeImport(GrammarTable& table, std::shared_ptr<Module> module) {
+  return table.Import(std::move(module));
+}
 
 NodeRef Extend(GrammarTable& table, const Grammar& grammar) { return CopyGrammar(grammar, table); }
 
@@ -423,6 +449,8 @@ void BindTable(nb::module_& m) {
       .def("repeat", OnTable(&MakeRepeat), nb::arg("child"), nb::arg("min"),
            nb::arg("max").none() = nb::none())
       .def("optional", OnTable(&MakeOptional), nb::arg("child"))
+      .def("words", OnTable(&MakeWords), nb::arg("texts"))
+      .def("in_order", OnTable(&MakeInOrder), nb::arg("members"), nb::arg("separator"))
       .def("rule", OnTable(&GrammarTable::Rule), nb::arg("name"))
       .def("define", OnTable(&GrammarTable::Define), nb::arg("rule"), nb::arg("body"))
       .def("both", OnTable(&MakeAnd))
@@ -431,6 +459,7 @@ void BindTable(nb::module_& m) {
       .def("mark", OnTable(&GrammarTable::Mark), nb::arg("label"), nb::arg("child"))
       .def("intern", OnTable(&InternNode), nb::arg("node"))
       .def("extend", OnTable(&Extend), nb::arg("grammar"))
+      .def("refer", OnTable(&MakeImport), nb::arg("module"))
       .def("node", OnTable(&NodeOf), nb::arg("ref"))
       .def("literal_data", OnTable(&LiteralData), nb::arg("ref"))
       .def("sequence_length", OnTable(&SequenceLength), nb::arg("ref"))
@@ -463,12 +492,22 @@ nb::tuple Pack(const Grammar& grammar, bool keeps_marks) {
   const PackedGrammar packed = PackGrammar(grammar, keeps_marks);
   nb::list labels;
   for (const std::string& label : packed.labels) labels.append(nb::cast(label));
+  nb::list modules;
+  for (const std::shared_ptr<const Module>& module : packed.imports) {
+    modules.append(std::const_pointer_cast<Module>(module));
+  }
   return nb::make_tuple(
       nb::bytes(packed.words.data(), packed.words.size() * sizeof(packed.words[0])),
-      AsBytes(packed.pool), nb::tuple(labels));
+      AsBytes(packed.pool), nb::tuple(labels), modules);
+}
+
+nb::object ModuleOf(const Grammar& grammar) {
+  const std::shared_ptr<const Module> module = MakeModule(grammar, Limits{});
+  return module ? nb::cast(std::const_pointer_cast<Module>(module)) : nb::none();
 }
 
 void BindGrammar(nb::module_& m) {
+  nb::class_<Module>(m, "Module").def_prop_ro("memory_bytes", &Module::MemoryBytes);
   nb::class_<Grammar>(m, "Grammar")
       .def_prop_ro("root", [](const Grammar& grammar) { return grammar.root; })
       .def_prop_ro("nodes",
@@ -489,8 +528,15 @@ void BindGrammar(nb::module_& m) {
       .def_prop_ro("is_simple", &IsSimple)
       .def_prop_ro("memory_bytes",
                    [](const Grammar& grammar) { return grammar.table->MemoryBytes(); })
+      .def_prop_ro("inlined",
+                   [](const std::shared_ptr<Grammar>& grammar) {
+                     return std::const_pointer_cast<Grammar>(Inlined(grammar));
+                   })
+      .def("as_module", &ModuleOf)
       .def("pack", &Pack, nb::arg("keeps_marks"))
-      .def("to_bytes", [](const Grammar& grammar) { return AsBytes(WriteGrammar(grammar)); });
+      .def("to_bytes", [](const std::shared_ptr<Grammar>& grammar) {
+        return AsBytes(WriteGrammar(*Inlined(grammar)));
+      });
   m.def("read_grammar", &GrammarOf, nb::arg("nodes"), nb::arg("rules"), nb::arg("root"));
   m.def(
       "grammar_of_bytes",

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "module.h"
+
 namespace structag {
 
-Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std::int32_t> program,
-               std::string_view text, const Limits& limits, const Acceleration& acceleration)
+Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program,
+               const Limits& limits, const Acceleration& acceleration)
     : vocabulary_(std::move(vocabulary)),
       acceleration_(acceleration),
       meter_(limits),
@@ -15,27 +17,12 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std
       first_bytes_(exprs_),
       states_(exprs_, deriver_, liveness_, first_bytes_, *vocabulary_, meter_),
       units_(exprs_, *vocabulary_, meter_, acceleration_) {
-  const ExprId root = ReadProgram(program, text, exprs_, deriver_, liveness_, meter_);
-  FindNeededBytes();
+  const ExprId root = ReadProgram(program, exprs_, deriver_, liveness_, meter_);
+  needed_ = NeededBytes(exprs_);
+  looks_ahead_ = needed_.Intersects(vocabulary_->missing_bytes());
   AnalyzeGrammar(exprs_, root, deriver_, liveness_, meter_);
   start_ = states_.Start(root);
   states_.CheckMemory();
-}
-
-void Engine::FindNeededBytes() {
-  for (std::uint32_t i = 0; i < exprs_.size(); ++i) {
-    const ExprId id{i};
-    switch (exprs_[id].kind) {
-      case Kind::kBytes: needed_.Unite(exprs_.Bytes(id)); break;
-      case Kind::kNot:
-      case Kind::kEncoded:
-      case Kind::kNoOccurrence:
-      case Kind::kScan: needed_.Unite(Utf8Bytes()); break;
-      default: break;
-    }
-  }
-  for (char c : exprs_.literal_text_) needed_.Add(static_cast<std::uint8_t>(c));
-  looks_ahead_ = needed_.Intersects(vocabulary_->missing_bytes());
 }
 
 void Engine::OpenFrame(const Trie& trie, std::uint32_t node, StateId state) {

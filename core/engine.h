@@ -26,8 +26,8 @@ namespace structag {
 class Engine {
  public:
   // Throws BadProgram and LimitReached.  An empty language makes start() kDead.
-  Engine(std::shared_ptr<const Vocabulary> vocabulary, std::span<const std::int32_t> program,
-         std::string_view text, const Limits& limits, const Acceleration& acceleration = {});
+  Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, const Limits& limits,
+         const Acceleration& acceleration = {});
 
   const Vocabulary& vocabulary() const noexcept { return *vocabulary_; }
   StateId start() const noexcept { return start_; }
@@ -132,7 +132,6 @@ class Engine {
   // Whether the claim holds: find() says so if it is not known of the state or its clipped form.
   template <class Find>
   bool FindOut(StateId state, StatePool::Claim claim, Find find);
-  void FindNeededBytes();
   Mask MakeMask(StateId state);
   // Adds the tokens of a node and of what lies below it, if `state` is the one after the node.
   void AddFrom(const Trie& trie, std::uint32_t node, StateId state, Mask& mask);

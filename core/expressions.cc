@@ -157,6 +157,8 @@ void ExprPool::Describe(Expr& e) const {
     e.rank = 1 + at(e.a).rank;
   } else if (e.kind == Kind::kAlt) {
     for (std::uint32_t id : members()) e.rank = std::max(e.rank, at(id).rank + 1);
+  } else if (e.kind == Kind::kImport) {
+    e.rank = 1u << 29;  // before what the module opens with, which is not known yet
   } else if (e.kind == Kind::kUnordered || e.kind == Kind::kTally || e.kind == Kind::kBudget) {
     e.rank = 1u << 30;  // before everything a member may open with
   }

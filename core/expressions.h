@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "byte_set_pool.h"
@@ -51,6 +52,7 @@ enum class Kind : std::uint8_t {
   kKey,           // a: the rest, b: what has been read, c: list of a tally and the item begun
   kMark,          // a: child, b: label: where it comes from
   kLeave,         // a: label; only in continuations: the end of what is marked
+  kImport,        // a: import
 };
 
 // Where in a list of members an Unordered or Tally stands.
@@ -69,6 +71,8 @@ struct Expr {
   std::uint32_t min_length = 0;  // a lower bound in bytes, for guidance only
   std::uint32_t rank = 0;        // over every expression it may open with; heads have 0
 };
+
+struct Module;  // module.h
 
 struct SearchTable {
   std::shared_ptr<const SearchAutomaton> automaton;
@@ -204,6 +208,14 @@ class ExprPool {
   std::vector<TallyTable> tallies_;
   std::vector<TokenSet> token_sets_;
   std::vector<ExprId> rule_bodies_;
+  struct Import {
+    std::shared_ptr<const Module> module;
+    std::size_t text_at;  // where its text begins in literal_text_
+    ExprId body;          // once it is read
+    bool is_read;
+  };
+  std::vector<Import> imports_;
+  std::unordered_map<const Module*, std::uint32_t> import_numbers_;
   const ListPool& lists() const noexcept { return lists_; }
   // An item of a tally whose key is being read: what is left of the key, and what has been read of
   // it, decoded and last byte first.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deadline.h"
+#include "module.h"
 #include "utf8.h"
 
 namespace structag {
@@ -202,6 +203,39 @@ NodeRef GrammarTable::Mark(std::string_view label, NodeRef child) {
   return Intern(NodeKind::kMark, mark);
 }
 
+NodeRef GrammarTable::InOrder(std::span<const Member> members, NodeRef separator) {
+  const auto first = std::ranges::find_if(members, &Member::is_required);
+  if (first == members.end()) {
+    return members.empty() ? kEpsilon : Repeat(SomeOf(members, separator), 0, 1);
+  }
+  Words parts;
+  for (auto member = members.begin(); member != members.end(); ++member) {
+    const bool is_before = member < first;
+    if (member == first) {
+      parts.push_back(Checked(member->ref));
+    } else if (member->is_required) {
+      parts.push_back(separator);
+      parts.push_back(Checked(member->ref));
+    } else {
+      const NodeRef pair[] = {is_before ? member->ref : separator,
+                              is_before ? separator : member->ref};
+      parts.push_back(Repeat(Seq(pair), 0, 1));
+    }
+  }
+  return Seq(parts);
+}
+
+// One or more of the members.
+NodeRef GrammarTable::SomeOf(std::span<const Member> members, NodeRef separator) {
+  if (members.size() == 1) return Checked(members[0].ref);
+  const NodeRef left = SomeOf(members.first(members.size() / 2), separator);
+  const NodeRef right = SomeOf(members.subspan(members.size() / 2), separator);
+  const NodeRef more[] = {separator, right};
+  const NodeRef both[] = {left, Repeat(Seq(more), 0, 1)};
+  const NodeRef options[] = {Seq(both), right};
+  return Alt(options);
+}
+
 NodeRef GrammarTable::Rule(std::string name) {
   const auto index = static_cast<std::uint32_t>(rule_names_.size());
   rule_names_.push_back(std::move(name));
@@ -215,6 +249,18 @@ void GrammarTable::Define(NodeRef rule, NodeRef body) {
     throw BadOperand("a rule is defined once");
   }
   rule_bodies_[words(rule)[0]] = body;
+}
+
+NodeRef GrammarTable::Import(std::shared_ptr<const Module> module) {
+  const std::uint32_t number = ModuleNumber(std::move(module));
+  return Intern(NodeKind::kImport, {&number, 1});
+}
+
+std::uint32_t GrammarTable::ModuleNumber(std::shared_ptr<const Module> module) {
+  const auto next = static_cast<std::uint32_t>(modules_.size());
+  const auto [place, is_new] = module_numbers_.try_emplace(module.get(), next);
+  if (is_new) modules_.push_back(std::move(module));
+  return place->second;
 }
 
 NodeRef GrammarTable::Intern(NodeKind kind, std::span<const std::uint32_t> words) {
@@ -309,6 +355,7 @@ NodeFacts GrammarTable::Judge(NodeKind kind, std::span<const std::uint32_t> word
       return {false, false, any_needed ? kNo : kYes};
     }
     case NodeKind::kMark: return facts(words[1]);
+    case NodeKind::kImport: return {false, false, kNo};
   }
   return {false, false, kUnknown};
 }
@@ -322,7 +369,9 @@ void GrammarTable::RequireRegular(std::span<const NodeRef> refs, const char* wha
 }
 
 std::size_t GrammarTable::MemoryBytes() const noexcept {
-  return nodes_.capacity() * sizeof(Node) + words_.capacity() * sizeof(std::uint32_t) +
+  std::size_t of_modules = 0;
+  for (const std::shared_ptr<const Module>& module : modules_) of_modules += module->MemoryBytes();
+  return of_modules + nodes_.capacity() * sizeof(Node) + words_.capacity() * sizeof(std::uint32_t) +
          texts_.capacity() + index_.Bytes() + text_index_.Bytes() +
          text_places_.capacity() * sizeof(text_places_[0]);
 }
@@ -349,7 +398,25 @@ std::vector<std::uint8_t> ReachableNodes(const Grammar& grammar) {
   return flags;
 }
 
-NodeRef CopyGrammar(const Grammar& grammar, GrammarTable& table) {
+namespace {
+
+// Copies grammars into one table.
+class Copier {
+ public:
+  Copier(GrammarTable& table, bool inlines) : table_(table), inlines_(inlines) {}
+
+  NodeRef Copy(const Grammar& grammar);
+
+ private:
+  NodeRef CopyModule(const std::shared_ptr<const Module>& module);
+  NodeRef Place(NodeKind kind, const Words& words);
+
+  GrammarTable& table_;
+  const bool inlines_;
+  std::unordered_map<const Module*, NodeRef> places_;
+};
+
+NodeRef Copier::Copy(const Grammar& grammar) {
   const GrammarTable& from = *grammar.table;
   const std::vector<std::uint8_t> flags = ReachableNodes(grammar);
   std::vector<NodeRef> places(grammar.node_count, kNone);
@@ -361,19 +428,52 @@ NodeRef CopyGrammar(const Grammar& grammar, GrammarTable& table) {
     const auto old = from.words(ref);
     if (kind == NodeKind::kRule) {
       const std::uint32_t number = old[0];
-      places[ref] = table.Rule(from.rule_name(number));
+      places[ref] = table_.Rule(from.rule_name(number));
       rules.emplace_back(places[ref], number);
+      continue;
+    }
+    if (kind == NodeKind::kImport) {
+      places[ref] = CopyModule(from.module(old[0]));
       continue;
     }
     words.assign(old.begin(), old.end());
     const std::span<std::uint32_t> span(words);
     ForEachChild(kind, span, [&](std::uint32_t& child) { child = places[child]; });
-    ForEachText(kind, span, [&](std::uint32_t& id) { id = table.InternText(from.text(id)); });
+    ForEachText(kind, span, [&](std::uint32_t& id) { id = table_.InternText(from.text(id)); });
     if (kind == NodeKind::kAlt || kind == NodeKind::kAnd) std::sort(words.begin(), words.end());
-    places[ref] = table.Intern(kind, words);
+    places[ref] = Place(kind, words);
   }
-  for (const auto& [place, number] : rules) table.Define(place, places[from.rule_body(number)]);
+  for (const auto& [place, number] : rules) table_.Define(place, places[from.rule_body(number)]);
   return places[grammar.root];
+}
+
+// What an inlined module turned out to be may be joined with what is around it.
+NodeRef Copier::Place(NodeKind kind, const Words& words) {
+  if (inlines_ && kind == NodeKind::kSeq) return table_.Seq(words);
+  if (inlines_ && kind == NodeKind::kAlt) return table_.Alt(words);
+  if (inlines_ && kind == NodeKind::kRepeat) return table_.Repeat(words[0], words[1], words[2]);
+  return table_.Intern(kind, words);
+}
+
+NodeRef Copier::CopyModule(const std::shared_ptr<const Module>& module) {
+  if (!inlines_) return table_.Import(module);
+  const auto known = places_.find(module.get());
+  if (known != places_.end()) return known->second;
+  return places_[module.get()] = Copy(module->grammar);
+}
+
+}  // namespace
+
+NodeRef CopyGrammar(const Grammar& grammar, GrammarTable& table) {
+  return Copier(table, false).Copy(grammar);
+}
+
+std::shared_ptr<const Grammar> Inlined(const std::shared_ptr<const Grammar>& grammar) {
+  if (!grammar->table->has_imports()) return grammar;
+  const auto table = std::make_shared<GrammarTable>();
+  const NodeRef root = Copier(*table, true).Copy(*grammar);
+  return std::make_shared<Grammar>(Grammar{table, static_cast<std::uint32_t>(table->size()),
+                                           static_cast<std::uint32_t>(table->rule_count()), root});
 }
 
 }  // namespace structag

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -50,8 +51,9 @@ enum class NodeKind : std::uint8_t {
   kTally,         // kinds, min, max or kNone, separator, kinds × (child, min, max or kNone)
   kMark,          // text (the label), child
   kDistinct,      // codec or kNone, child
+  kImport,        // number of a module
 };
-inline constexpr std::size_t kNodeKindCount = 23;
+inline constexpr std::size_t kNodeKindCount = 24;
 inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 inline constexpr std::uint32_t kMostCount = 0x7FFFFFFFu;
 inline constexpr std::uint32_t kMaxCodePoint = 0x10FFFFu;
@@ -76,6 +78,8 @@ class BadOperand : public std::runtime_error {
   std::string expected_;
 };
 
+struct Module;  // module.h
+
 using CodePointRange = std::pair<std::int64_t, std::int64_t>;
 
 class GrammarTable {
@@ -95,8 +99,18 @@ class GrammarTable {
   NodeRef Not(NodeRef child);
   NodeRef Encoded(std::uint32_t codec, NodeRef child);
   NodeRef Mark(std::string_view label, NodeRef child);
+  // Members in order with `separator` between them, those that are not required left out or not.
+  // The size is linear: around a required member a separator belongs to each optional neighbour,
+  // and a list of optional members only is cut in halves that share their parts.
+  struct Member {
+    NodeRef ref;
+    bool is_required;
+  };
+  NodeRef InOrder(std::span<const Member> members, NodeRef separator);
   NodeRef Rule(std::string name);
   void Define(NodeRef rule, NodeRef body);
+  // The language of a module, by reference.
+  NodeRef Import(std::shared_ptr<const Module> module);
 
   // A node as it is, its children and texts being this table's; `words` are not.
   NodeRef Intern(NodeKind kind, std::span<const std::uint32_t> words);
@@ -115,6 +129,11 @@ class GrammarTable {
   }
   const std::string& rule_name(std::uint32_t index) const noexcept { return rule_names_[index]; }
   NodeRef rule_body(std::uint32_t index) const noexcept { return rule_bodies_[index]; }
+  std::uint32_t ModuleNumber(std::shared_ptr<const Module> module);
+  const std::shared_ptr<const Module>& module(std::uint32_t number) const noexcept {
+    return modules_[number];
+  }
+  bool has_imports() const noexcept { return !modules_.empty(); }
   NodeRef Checked(NodeRef ref) const;  // throws std::out_of_range
   std::size_t MemoryBytes() const noexcept;
 
@@ -126,6 +145,7 @@ class GrammarTable {
     std::uint32_t size;
   };
   NodeFacts Judge(NodeKind kind, std::span<const std::uint32_t> words) const;
+  NodeRef SomeOf(std::span<const Member> members, NodeRef separator);
   void RequireRegular(std::span<const NodeRef> refs, const char* what) const;
 
   std::vector<Node> nodes_;
@@ -136,6 +156,8 @@ class GrammarTable {
   InternIndex text_index_;
   std::vector<std::string> rule_names_;
   std::vector<NodeRef> rule_bodies_;  // kNone: not yet defined
+  std::vector<std::shared_ptr<const Module>> modules_;
+  std::unordered_map<const Module*, std::uint32_t> module_numbers_;
 };
 
 // Calls visit(word) for every word that refers to a child, left to right, as
@@ -204,6 +226,9 @@ std::vector<std::uint8_t> ReachableNodes(const Grammar& grammar);
 // Copies what the root of `grammar` reaches into `table`; where the root went.
 NodeRef CopyGrammar(const Grammar& grammar, GrammarTable& table);
 
+// The same grammar with every module copied to where it is referred to; itself if it has none.
+std::shared_ptr<const Grammar> Inlined(const std::shared_ptr<const Grammar>& grammar);
+
 // Whether the grammar certainly has the form that the engine needs (structag/grammar/simplify.py):
 // everything productive, no repeat of something nullable, no left recursion.
 bool IsSimple(const Grammar& grammar);
@@ -212,6 +237,7 @@ struct PackedGrammar {
   Words words;
   std::string pool;
   std::vector<std::string> labels;  // of marks, by number; empty if they were left out
+  std::vector<std::shared_ptr<const Module>> imports;  // by their numbers in the program
 };
 PackedGrammar PackGrammar(const Grammar& grammar, bool keeps_marks = false);
 

@@ -209,6 +209,7 @@ void Reader::CheckLists(NodeKind kind) {
       break;
     case NodeKind::kErase:
     case NodeKind::kMark: RequireSize(2); break;
+    case NodeKind::kImport: Require(false, "a reference to another grammar"); break;
     case NodeKind::kNoOccurrence: Require(!w.empty(), "a list that is too short"); break;
     case NodeKind::kScan:
       Require(w.size() >= 2 && w[0] > 0, "a list that is too short");

@@ -199,6 +199,13 @@ void Packer::Write(NodeRef ref) {
       Begin(kind, 2);
       PutText(words[0]);
       break;
+    case NodeKind::kImport: {
+      const auto number = static_cast<std::uint32_t>(packed_.imports.size());
+      packed_.imports.push_back(table_.module(words[0]));
+      Begin(kind, 1);
+      Put(number);
+      break;
+    }
     case NodeKind::kRule:
       Begin(kind, 1);
       Put(rule_numbers_[words[0]]);

@@ -37,10 +37,26 @@ class Meter {
 
   void StartCall() noexcept { work_ = next_look_ = 0; }
   void Charge(std::uint64_t units) {
+    if (is_unlimited_) return;
     if (fail_countdown_ >= 0 && fail_countdown_-- == 0) throw LimitReached(Limit::kWork, 0);
     work_ += units;
     if (work_ >= next_look_) Look();
   }
+  // While one lives, no charge fails: for work that has been done before within the limits, and
+  // that may not stop half way.
+  class Unlimited {
+   public:
+    explicit Unlimited(Meter& meter) : meter_(meter), was_(meter.is_unlimited_) {
+      meter.is_unlimited_ = true;
+    }
+    ~Unlimited() { meter_.is_unlimited_ = was_; }
+    Unlimited(const Unlimited&) = delete;
+    Unlimited& operator=(const Unlimited&) = delete;
+
+   private:
+    Meter& meter_;
+    const bool was_;
+  };
   std::uint64_t work() const noexcept { return work_; }
   const Limits& limits() const noexcept { return limits_; }
 
@@ -58,6 +74,7 @@ class Meter {
   Limits limits_;
   std::uint64_t work_ = 0;
   std::uint64_t next_look_ = 0;
+  bool is_unlimited_ = false;
   static thread_local std::int64_t fail_countdown_;
 };
 

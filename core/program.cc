@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "module.h"
+
 namespace structag {
 namespace {
 
@@ -11,18 +13,38 @@ constexpr std::int32_t kVersion = 1;
 constexpr std::int32_t kSeq = 5, kAlt = 6, kDistinct = 22;  // kinds that others look into
 constexpr std::uint32_t kManyKeys = 1u << 18;               // nobody writes so many items
 
+// Gives a module, and those that it refers to, numbers in `pool`; all text is there from the start,
+// so that views of it stay valid.
+void AddImport(const std::shared_ptr<const Module>& module, ExprPool& pool) {
+  const auto number = static_cast<std::uint32_t>(pool.imports_.size());
+  if (!pool.import_numbers_.try_emplace(module.get(), number).second) return;
+  pool.imports_.push_back({module, pool.literal_text_.size(), ExprPool::kEmpty, false});
+  pool.literal_text_ += module->packed.pool;
+  for (const std::shared_ptr<const Module>& inner : module->packed.imports) AddImport(inner, pool);
+}
+
 class Reader {
  public:
-  Reader(std::span<const std::int32_t> words, ExprPool& pool, Deriver& deriver, Liveness& liveness,
-         Meter& meter)
-      : words_(words), pool_(pool), deriver_(deriver), liveness_(liveness), meter_(meter) {}
+  // The program's text lies in the pool's, from `text_at` on.
+  Reader(const Program& program, std::size_t text_at, ExprPool& pool, Deriver& deriver,
+         Liveness& liveness, Meter& meter)
+      : words_(program.words),
+        text_at_(text_at),
+        text_size_(program.text.size()),
+        imports_(program.imports),
+        pool_(pool),
+        deriver_(deriver),
+        liveness_(liveness),
+        meter_(meter),
+        rule_base_(static_cast<std::uint32_t>(pool.rule_bodies_.size())) {}
 
-  ExprId Read();
+  // `others` is how many nodes the modules have that the program refers to.
+  ExprId Read(std::size_t others = 0);
 
  private:
   std::int32_t Next() {
     if (at_ >= words_.size()) throw BadProgram("the program ends early");
-    return words_[at_++];
+    return static_cast<std::int32_t>(words_[at_++]);
   }
   std::uint32_t NextCount() {
     const std::int32_t n = Next();
@@ -40,7 +62,7 @@ class Reader {
     return nodes_[static_cast<std::size_t>(n)];
   }
   ExprId NextOptionalChild() {
-    if (at_ < words_.size() && words_[at_] == -1) {
+    if (at_ < words_.size() && words_[at_] == kNone) {
       ++at_;
       return ExprPool::kEmpty;
     }
@@ -54,11 +76,10 @@ class Reader {
   std::string_view NextText() {
     const std::uint32_t offset = NextCount();
     const std::uint32_t length = NextCount();
-    const std::string_view text = pool_.literal_text_;
-    if (length == 0 || offset > text.size() || length > text.size() - offset) {
+    if (length == 0 || offset > text_size_ || length > text_size_ - offset) {
       throw BadProgram("text outside of the pool");
     }
-    return text.substr(offset, length);
+    return std::string_view(pool_.literal_text_).substr(text_at_ + offset, length);
   }
   std::vector<std::uint32_t> RestOf(std::size_t end) {
     std::vector<std::uint32_t> ids;
@@ -68,7 +89,7 @@ class Reader {
   }
   struct Place {
     std::int32_t kind;
-    std::span<const std::int32_t> words;
+    std::span<const std::uint32_t> words;
   };
   ExprId ReadNode(std::int32_t kind, std::size_t end);
   ExprId ReadBytes();
@@ -82,7 +103,10 @@ class Reader {
   std::vector<std::uint32_t> WaysOf(std::uint32_t kind);
   TallyTable::Item ItemOf(std::uint32_t node);
 
-  std::span<const std::int32_t> words_;
+  std::span<const std::uint32_t> words_;
+  std::size_t text_at_;
+  std::size_t text_size_;
+  std::span<const std::shared_ptr<const Module>> imports_;
   std::size_t at_ = 0;
   ExprPool& pool_;
   Deriver& deriver_;
@@ -90,10 +114,11 @@ class Reader {
   Meter& meter_;
   std::vector<ExprId> nodes_;
   std::vector<Place> places_;  // of the nodes
+  std::uint32_t rule_base_;    // the number of the program's first rule
   std::uint32_t rule_count_ = 0;
 };
 
-ExprId Reader::Read() {
+ExprId Reader::Read(std::size_t others) {
   if (Next() != kVersion) throw BadProgram("a program of another version");
   const std::uint32_t node_count = NextCount();
   rule_count_ = NextCount();
@@ -101,7 +126,7 @@ ExprId Reader::Read() {
   if (node_count > words_.size() || rule_count_ > words_.size()) {
     throw BadProgram("more nodes than words");
   }
-  if (node_count > meter_.limits().max_expressions) {
+  if (node_count + others > meter_.limits().max_expressions) {
     throw LimitReached(Limit::kExpressions, meter_.limits().max_expressions);
   }
   nodes_.reserve(node_count);
@@ -115,7 +140,7 @@ ExprId Reader::Read() {
     nodes_.push_back(ReadNode(kind, end));
     if (at_ != end) throw BadProgram("a node of the wrong length");
   }
-  pool_.rule_bodies_.reserve(rule_count_);
+  pool_.rule_bodies_.reserve(rule_base_ + rule_count_);
   for (std::uint32_t i = 0; i < rule_count_; ++i) pool_.rule_bodies_.push_back(NextChild());
   if (root >= nodes_.size() || at_ != words_.size()) throw BadProgram("a wrong root or length");
   return nodes_[root];
@@ -148,7 +173,7 @@ ExprId Reader::ReadNode(std::int32_t kind, std::size_t end) {
     case 8: {
       const std::uint32_t rule = NextCount();
       if (rule >= rule_count_) throw BadProgram("a rule that does not exist");
-      return pool_.Make(Kind::kRule, rule);
+      return pool_.Make(Kind::kRule, rule_base_ + rule);
     }
     case 9: {
       std::vector<std::uint32_t> operands;
@@ -180,6 +205,11 @@ ExprId Reader::ReadNode(std::int32_t kind, std::size_t end) {
       return pool_.Make(Kind::kMark, Raw(child), NextCount());
     }
     case kDistinct: return ReadDistinct();
+    case 23: {
+      const std::uint32_t number = NextCount();
+      if (number >= imports_.size()) throw BadProgram("an import that does not exist");
+      return pool_.Make(Kind::kImport, pool_.import_numbers_.at(imports_[number].get()));
+    }
     default: throw BadProgram("an unknown kind of node");
   }
 }
@@ -303,8 +333,8 @@ std::vector<std::uint32_t> Reader::WaysOf(std::uint32_t kind) {
     }
     ways.push_back(node);
     has_key = has_key || place.kind == kDistinct ||
-              (place.kind == kSeq && std::ranges::any_of(place.words, [&](std::int32_t part) {
-                 return places_[static_cast<std::uint32_t>(part)].kind == kDistinct;
+              (place.kind == kSeq && std::ranges::any_of(place.words, [&](std::uint32_t part) {
+                 return places_[part].kind == kDistinct;
                }));
   }
   return has_key ? ways : std::vector<std::uint32_t>{kind};
@@ -313,11 +343,9 @@ std::vector<std::uint32_t> Reader::WaysOf(std::uint32_t kind) {
 TallyTable::Item Reader::ItemOf(std::uint32_t node) {
   const Place& place = places_[node];
   TallyTable::Item item{0, {}, ExprPool::kEmpty, ExprPool::kEpsilon, false, false, 0};
-  const std::int32_t self = static_cast<std::int32_t>(node);
+  const std::uint32_t self = node;
   const auto parts = place.kind == kSeq ? place.words : std::span(&self, 1);
-  const auto is_key = [&](std::int32_t part) {
-    return places_[static_cast<std::uint32_t>(part)].kind == kDistinct;
-  };
+  const auto is_key = [&](std::uint32_t part) { return places_[part].kind == kDistinct; };
   const auto found = std::ranges::find_if(parts, is_key);
   const auto join = [&](auto from, auto to) {
     ExprId seq = ExprPool::kEpsilon;
@@ -326,20 +354,29 @@ TallyTable::Item Reader::ItemOf(std::uint32_t node) {
   };
   item.before = join(parts.begin(), found);
   if (found == parts.end()) return item;
-  const std::uint32_t key = static_cast<std::uint32_t>(*found);
+  const std::uint32_t key = *found;
   item.key = nodes_[key];
   item.has_key = true;
-  item.is_encoded = pool_[item.key].kind == Kind::kEncoded && places_[key].words[0] >= 0;
+  item.is_encoded = pool_[item.key].kind == Kind::kEncoded && places_[key].words[0] != kNone;
   item.after = join(found + 1, parts.end());
   return item;
 }
 
 }  // namespace
 
-ExprId ReadProgram(std::span<const std::int32_t> words, std::string_view text, ExprPool& pool,
-                   Deriver& deriver, Liveness& liveness, Meter& meter) {
-  pool.literal_text_ = text;
-  return Reader(words, pool, deriver, liveness, meter).Read();
+ExprId ReadProgram(const Program& program, ExprPool& pool, Deriver& deriver, Liveness& liveness,
+                   Meter& meter) {
+  pool.literal_text_ = program.text;
+  for (const std::shared_ptr<const Module>& module : program.imports) AddImport(module, pool);
+  std::size_t others = 0;
+  for (const ExprPool::Import& import : pool.imports_) others += import.module->node_count();
+  return Reader(program, 0, pool, deriver, liveness, meter).Read(others);
+}
+
+ExprId ReadModule(std::uint32_t import, ExprPool& pool, Deriver& deriver, Liveness& liveness,
+                  Meter& meter) {
+  const ExprPool::Import& from = pool.imports_[import];
+  return Reader(from.module->program(), from.text_at, pool, deriver, liveness, meter).Read();
 }
 
 }  // namespace structag

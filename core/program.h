@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,8 +22,18 @@ class BadProgram : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Fills `pool` (fresh) and returns the root.
-ExprId ReadProgram(std::span<const std::int32_t> words, std::string_view text, ExprPool& pool,
-                   Deriver& deriver, Liveness& liveness, Meter& meter);
+struct Program {
+  std::span<const std::uint32_t> words;
+  std::string_view text;
+  std::span<const std::shared_ptr<const Module>> imports;
+};
+
+// Fills `pool` (fresh) and returns the root.  What is imported is not read yet.
+ExprId ReadProgram(const Program& program, ExprPool& pool, Deriver& deriver, Liveness& liveness,
+                   Meter& meter);
+
+// Reads the module behind an import of `pool` and returns its root.
+ExprId ReadModule(std::uint32_t import, ExprPool& pool, Deriver& deriver, Liveness& liveness,
+                  Meter& meter);
 
 }  // namespace structag

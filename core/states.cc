@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "module.h"
+
 namespace structag {
 namespace {
 
@@ -133,6 +135,7 @@ void StatePool::Expand(ExprId id, ContinuationId next) {
       for (std::uint32_t member : exprs_.Factored(id)) Add(ExprId{member}, next);
       return;
     case Kind::kRule: return Add(exprs_.rule_bodies_[e.a], next);
+    case Kind::kImport: return Add(ReadImport(e.a, exprs_, deriver_, liveness_, meter_), next);
     case Kind::kBudget: {
       Pop(next);
       const ExprId close = exprs_.Make(Kind::kClose, e.b);

@@ -11,14 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from structag._core import Engine, make_engine
+from structag._core import Engine, Module, make_engine
 from structag.errors import GrammarError, VocabularyError
 from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import Note
 from structag.grammar.expressions import Grammar, Literal, Scan
 from structag.grammar.fingerprint import fingerprint
 from structag.grammar.origins import keep_outer_marks
-from structag.grammar.pack import pack_grammar, pack_with_marks
+from structag.grammar.pack import pack_modular, pack_with_marks
 from structag.grammar.simplify import simplify_grammar
 from structag.limits import Limits
 from structag.vocabulary import Vocabulary
@@ -179,10 +179,11 @@ def bind_grammar(
     """
     bound = bind_vocabulary(grammar, vocabulary.control_tokens, vocabulary.added_tokens)
     labels: tuple[str, ...] = ()
+    modules: list[Module] = []
     if origins:
         program, text, labels = pack_with_marks(simplify_grammar(keep_outer_marks(bound)))
     else:
-        program, text = pack_grammar(simplify_grammar(bound))
+        program, text, modules = pack_modular(simplify_grammar(bound))
     native = make_engine(
         vocabulary.native,
         program,
@@ -190,6 +191,7 @@ def bind_grammar(
         limits.max_work,
         limits.max_memory_bytes,
         limits.max_expressions,
+        modules,
     )
     if native.is_empty:
         raise GrammarError(

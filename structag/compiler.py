@@ -35,6 +35,7 @@ from structag.vocabulary import TokenKind, Vocabulary
 
 if TYPE_CHECKING:
     from structag.tags.model import StructuralTag
+    from structag.tags.parse import KnownTag
     from structag.text.lower_rules import Lowered
 
 _RULE = re.compile(r"^[ \t]*[\w.-]+[ \t]*(?:\[[^\]\n]*\][ \t]*)?::=", re.MULTILINE)
@@ -115,8 +116,9 @@ class Compiler:
             cache_bytes - fragment_bytes, lambda compiled: compiled.memory_bytes
         )
         self._fragments: Cache[Fragment] = Cache(
-            fragment_bytes, lambda fragment: fragment.grammar.native.memory_bytes
+            fragment_bytes // 2, lambda fragment: fragment.memory_bytes
         )
+        self._tags: Cache[KnownTag] = Cache(fragment_bytes // 2, lambda known: known.memory_bytes)
         self._lock = threading.Lock()  # of what follows
         self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
         self._compiles = self._failures = self._hits = self._joins = 0
@@ -136,7 +138,7 @@ class Compiler:
         key = _key("tag", tag, {})
         try:
             return self._compile(
-                key, lambda b: lower_document(tag, b, self.vocabulary, self.limits)
+                key, lambda b: lower_document(tag, b, self.vocabulary, self.limits, self._tags)
             )
         except GrammarError as error:
             if error.code == "grammar-empty" and error.pointer is None:
@@ -297,12 +299,13 @@ class Compiler:
     @property
     def memory_bytes(self) -> int:
         """Bytes that the caches hold, as they were when last measured."""
-        return self._cache.memory_bytes + self._fragments.memory_bytes
+        return sum(c.memory_bytes for c in (self._cache, self._fragments, self._tags))
 
     def clear_cache(self) -> None:
         """Forget every compiled grammar; those in use live on with their users."""
         self._cache.clear()
         self._fragments.clear()
+        self._tags.clear()
 
     def _compile_rules(self, text: str) -> CompiledGrammar:
         try:

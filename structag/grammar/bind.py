@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from structag._core import read_grammar
 from structag.grammar.expressions import (
     Alt,
     And,
@@ -68,7 +69,9 @@ def bind_vocabulary(
     together = _NO_TEXT.join(markers)
     if not finder.pattern.search(together) and not any(map(finder.find_across, markers)):
         return grammar
-    return _Binder(grammar, finder).bind()
+    native = grammar.native  # modules hold no markers: they stay what they are
+    modular = Grammar(native.nodes, native.rules, native.root)
+    return _Binder(modular, finder).bind()
 
 
 class Occurrence(NamedTuple):
@@ -210,7 +213,7 @@ class _Binder:
             if ref in needed and not isinstance(node, _OPERATORS):
                 self._copy_plain(ref, node)
         rules = tuple((name, places[body]) for name, body in grammar.rules)
-        return Grammar(tuple(nodes), rules, places[grammar.root])
+        return Grammar.from_native(read_grammar(tuple(nodes), rules, places[grammar.root]))
 
     def _plain_place(self, ref: Ref) -> Ref:
         return self.plain.get(ref, self.places[ref])

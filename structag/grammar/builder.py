@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from structag._core import GrammarTable
+from structag._core import GrammarTable, Module
 from structag.cache import Cache
 from structag.errors import GrammarError
 from structag.grammar.expressions import (
@@ -56,10 +56,20 @@ class Note(NamedTuple):
 
 
 class Fragment(NamedTuple):
-    """A grammar that builders copy from: what many sources have in common is made once."""
+    """A grammar that builders take over: what many sources have in common is made once.
+
+    `module` is what they refer to instead of copying the grammar, if it can be one.
+    """
 
     grammar: Grammar
     notes: tuple[Note, ...]
+    module: Module | None
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the grammar, of the module, and of what Python adds to them."""
+        of_module = 0 if self.module is None else self.module.memory_bytes
+        return self.grammar.native.memory_bytes + of_module
 
 
 class GrammarBuilder(GrammarTable):
@@ -77,6 +87,8 @@ class GrammarBuilder(GrammarTable):
       ``chars(ranges)``, one character out of inclusive ranges (surrogates drop out);
     - ``seq(*parts)``, ``alt(*parts)``, ``optional(child)``;
     - ``repeat(child, min, max=None)``, counts up to 2^31 - 1, None is without bound;
+    - ``words(texts)``, any of some fixed texts; ``in_order(members, separator)``, members that are
+      ``(expression, required)`` in that order, the others left out or not, separated;
     - ``rule(name)``, a new rule, and ``define(rule, body)``, once for each;
     - ``both(*parts)`` (`And`), ``complement(child)`` (`Not`), ``encoded(codec, child)`` (what is no
       text drops out of `child`), for regular operands;
@@ -106,22 +118,35 @@ class GrammarBuilder(GrammarTable):
         self._fragments = fragments
 
     def fragment(
-        self, key: Hashable | None, make: Callable[[GrammarBuilder], Ref], pointer: str = ""
+        self,
+        key: Hashable | None,
+        make: Callable[[GrammarBuilder], Ref],
+        pointer: str = "",
+        *,
+        is_operand: bool = True,
     ) -> Ref:
         """What `make` builds, in this builder; taken from the builder's fragments if it is there.
 
-        `key` says everything that `make` depends on but the builder (None: it is not kept);
-        `pointer` is the place that its notes are put at.
+        Args:
+            key: says everything that `make` depends on but the builder; None: it is not kept.
+            make: builds it.
+            pointer: the place that its notes are put at.
+            is_operand: it may become an operand of something that takes regular expressions only;
+                otherwise it is referred to, if it can be.
         """
         fragments = None if key is None else self._fragments
         fragment = None if fragments is None else fragments.get(key)
         if fragment is None:
             builder = GrammarBuilder(self._fragments, origins=self.origins)
-            fragment = Fragment(builder.build(make(builder)), tuple(builder.notes))
+            grammar = builder.build(make(builder))
+            module = None if is_operand or self.origins else grammar.native.as_module()
+            fragment = Fragment(grammar, tuple(builder.notes), module)
             if fragments is not None:
                 fragments.put(key, fragment)
         self.notes += [Note(pointer + note.pointer, note.content) for note in fragment.notes]
         self.marker_tokens.update(fragment.grammar.marker_tokens)
+        if fragment.module is not None:
+            return self.refer(fragment.module)
         return self.extend(fragment.grammar.native)
 
     def origin(self, label: str, child: Ref) -> Ref:

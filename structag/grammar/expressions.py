@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from structag._core import Grammar as NativeGrammar
-from structag._core import grammar_of_bytes, read_grammar
+from structag._core import Module, grammar_of_bytes, read_grammar
 
 Ref: TypeAlias = int
 """Index of an expression in `Grammar.nodes`."""
@@ -234,10 +234,19 @@ class Distinct(NamedTuple):
     child: Ref
 
 
+class Imported(NamedTuple):
+    """What `module` matches: another grammar, referred to instead of copied.
+
+    Builders and the core's form of a grammar have these; `Grammar.nodes` has copies instead.
+    """
+
+    module: Module
+
+
 Node: TypeAlias = (
     Empty | Epsilon | Bytes | Literal | Chars | Seq | Alt | Repeat | Rule | And | Not | Encoded
     | NoOccurrence | Scan | Erase | Assertion | Transparent | Tokens | Budget | Unordered | Tally
-    | Mark | Distinct
+    | Mark | Distinct | Imported
 )  # fmt: skip
 
 
@@ -250,14 +259,14 @@ class Grammar:
         root: the start expression.
 
     Attributes:
-        root: the start expression.
-        native: the core's form, which `structag.grammar.pack` and `simplify` work on.  A grammar
-            from a builder has only that; ``nodes`` and ``rules`` are made when asked for.
+        native: the core's form, which `structag.grammar.pack` and `simplify` work on; it may refer
+            to modules.  A grammar from a builder has only that; ``nodes``, ``rules`` and ``root``,
+            in which modules are copied to where they are referred to, are made when asked for.
         marker_tokens: contents of tokens that markers must be spelled with: where one of them
             occurs in a marker and the vocabulary has the token, its bytes will not do.
     """
 
-    __slots__ = ("_native", "_nodes", "_rules", "marker_tokens", "root")
+    __slots__ = ("_inlined", "_native", "_nodes", "_root", "_rules", "marker_tokens")
 
     def __init__(
         self,
@@ -269,16 +278,16 @@ class Grammar:
         self._nodes: tuple[Node, ...] | None = nodes
         self._rules: tuple[tuple[str, Ref], ...] | None = rules
         self._native: NativeGrammar | None = None
-        self.root: Ref = root
+        self._inlined: NativeGrammar | None = None
+        self._root: Ref | None = root
         self.marker_tokens = marker_tokens
 
     @classmethod
     def from_native(cls, native: NativeGrammar, marker_tokens: tuple[str, ...] = ()) -> Grammar:
         """The grammar that a builder's table holds."""
         grammar = cls.__new__(cls)
-        grammar._nodes = grammar._rules = None
+        grammar._nodes = grammar._rules = grammar._root = grammar._inlined = None
         grammar._native = native
-        grammar.root = native.root
         grammar.marker_tokens = marker_tokens
         return grammar
 
@@ -298,15 +307,29 @@ class Grammar:
     def nodes(self) -> tuple[Node, ...]:
         """The expressions."""
         if self._nodes is None:
-            self._nodes = self.native.nodes
+            self._nodes = self.inlined.nodes
         return self._nodes
 
     @property
     def rules(self) -> tuple[tuple[str, Ref], ...]:
         """``(name, body)`` of every rule, by index."""
         if self._rules is None:
-            self._rules = self.native.rules
+            self._rules = self.inlined.rules
         return self._rules
+
+    @property
+    def root(self) -> Ref:
+        """The start expression."""
+        if self._root is None:
+            self._root = self.inlined.root
+        return self._root
+
+    @property
+    def inlined(self) -> NativeGrammar:
+        """The core's form without modules."""
+        if self._inlined is None:
+            self._inlined = self.native.inlined
+        return self._inlined
 
     @property
     def native(self) -> NativeGrammar:

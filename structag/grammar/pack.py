@@ -24,23 +24,32 @@ their node's own.  Characters are spelled out as byte structure, and marks leave
     20 Tally kinds, min, max|∞, separator, kinds × (child, min, max|∞)
     21 Mark child, number of the label
     22 Distinct codec (as they are: -1), child
+    23 Import number of a module
 """
 
 from __future__ import annotations
 
+from structag._core import Module
 from structag.grammar.expressions import Grammar
 
 
 def pack_grammar(grammar: Grammar) -> tuple[bytes, bytes]:
-    """The program and the pool of `grammar`.  Linear; done in the core."""
-    program, pool, _ = grammar.native.pack(keeps_marks=False)
+    """The program and the pool of `grammar`, its modules copied into it.  Linear; in the core."""
+    program, pool, *_ = grammar.inlined.pack(keeps_marks=False)
     return program, pool
 
 
+def pack_modular(grammar: Grammar) -> tuple[bytes, bytes, list[Module]]:
+    """The program and the pool of `grammar`, and the modules that the program refers to."""
+    program, pool, _, modules = grammar.native.pack(keeps_marks=False)
+    return program, pool, modules
+
+
 def pack_with_marks(grammar: Grammar) -> tuple[bytes, bytes, tuple[str, ...]]:
-    """The program, the pool and the labels of the marks, by number.
+    """The program, the pool and the labels of the marks, by number; modules are copied.
 
     No mark may stand in an operand of what is matched as a whole: see
     `structag.grammar.origins`.
     """
-    return grammar.native.pack(keeps_marks=True)
+    program, pool, labels, _ = grammar.inlined.pack(keeps_marks=True)
+    return program, pool, labels

@@ -113,12 +113,14 @@ class Lowering:
     ) -> None:
         self.builder = builder
         self.options = options
+        self.limits = limits
         self.document = document
         if expander is None:
             report = Report()
             builder.notes.append(Note("", report))
             expander = Expander(document, builder, options, limits, report)
         self.expander = expander
+        self._is_json = notation is None
         self.notation = notation or JsonNotation(builder, options)
         self.comma = self.notation.comma
         self._numbers: Numbers | None = None
@@ -160,11 +162,24 @@ class Lowering:
 
     @property
     def any_value(self) -> Ref:
-        """The rule for any value."""
-        if self._any is None:
-            self._any = self.builder.rule("json-value")
-            self.builder.define(self._any, self.forms(ANY))
+        """Any value; JSON texts of any value are made once for all that share fragments."""
+        if self._any is None and self._is_json:
+            options = self.options
+            key = ("json-value", options.max_whitespace, options.separators,
+                   options.property_order, options.integer_decimals)  # fmt: skip
+            self._any = self.builder.fragment(key, self._lower_any_json, is_operand=False)
+        return self._rule_of_any() if self._any is None else self._any
+
+    def _rule_of_any(self) -> Ref:
+        self._any = self.builder.rule("json-value")
+        self.builder.define(self._any, self.forms(ANY))
         return self._any
+
+    def _lower_any_json(self, builder: GrammarBuilder) -> Ref:
+        document = Document(True, self.limits)
+        expander = Expander(document, builder, self.options, self.limits, Report())
+        lowering = Lowering(document, builder, self.options, self.limits, None, expander)
+        return lowering._rule_of_any()
 
     def value(self, goal: Goal) -> Ref:
         """The texts of the values that satisfy a goal."""

@@ -175,8 +175,7 @@ def _free_members(
             regions.setdefault(goal, []).append(keys)
     base: list[Ref] = [] if key_language is None else [key_language]
     if names and regions:
-        known = builder.alt(*(builder.literal(name.encode()) for name in names))
-        base.append(builder.complement(known))
+        base.append(builder.complement(builder.words(names)))
     free: list[Free] = []
     for goal, parts in regions.items():
         all_keys = base if len(parts) == len(split) else [*base, builder.alt(*parts)]
@@ -241,7 +240,7 @@ def _with_free_witnesses(
             parts = [before, order[0], after]
             for ref in order[1:]:
                 parts += (comma, ref, after)
-            options.append(_ordered(style, [*members, (builder.seq(*parts), True)]))
+            options.append(builder.in_order([*members, (builder.seq(*parts), True)], comma))
     return builder.alt(*options)
 
 
@@ -325,40 +324,11 @@ def _arrange(
     if rest != builder.empty:
         more = builder.repeat(builder.seq(comma, rest), 0)
         members = [*members, (builder.seq(rest, more), False)]
-    return _ordered(style, members)
+    return builder.in_order(members, comma)
 
 
 def _place(expander: Expander, facts: ObjectFacts) -> Node:
     return facts.members[0].node if facts.members else expander.document.root
-
-
-def _ordered(style: MemberStyle, members: list[tuple[Ref, bool]]) -> Ref:
-    """The members in order, the optional ones left out or not."""
-    builder, comma = style.builder, style.comma
-    first = next((i for i, (_, need) in enumerate(members) if need), None)
-    if first is None:
-        refs = [ref for ref, _ in members]
-        return builder.optional(_some(builder, refs, comma)) if refs else builder.epsilon
-    parts: list[Ref] = []
-    for index, (ref, need) in enumerate(members):
-        if index < first:
-            parts.append(builder.optional(builder.seq(ref, comma)))
-        elif index == first:
-            parts.append(ref)
-        elif need:
-            parts += (comma, ref)
-        else:
-            parts.append(builder.optional(builder.seq(comma, ref)))
-    return builder.seq(*parts)
-
-
-def _some(builder: GrammarBuilder, refs: list[Ref], comma: Ref) -> Ref:
-    """One or more of the members, in order."""
-    if len(refs) == 1:
-        return refs[0]
-    half = len(refs) // 2
-    left, right = _some(builder, refs[:half], comma), _some(builder, refs[half:], comma)
-    return builder.alt(builder.seq(left, builder.optional(builder.seq(comma, right))), right)
 
 
 def _counted(

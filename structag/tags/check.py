@@ -16,9 +16,13 @@ from structag.tags.following import END_OF_OUTPUT, Part, has_region, is_unbounde
 from structag.tags.model import (
     AnyTextFormat,
     AnyTokensFormat,
+    ConstStringFormat,
     DispatchFormat,
     ExcludeTokenFormat,
+    GrammarFormat,
+    JSONSchemaFormat,
     Marker,
+    RegexFormat,
     StructuralTag,
     TagFormat,
     TokenDispatchFormat,
@@ -47,10 +51,12 @@ def check_format(tag: StructuralTag, names: TokenNames, limits: Limits | None = 
     while pending:
         part = pending.pop()
         checker.visit(part)
-        pending.extend(reversed(list(parts(part))))
+        pending.extend([inner for inner in parts(part) if not checker.passes(inner)][::-1])
 
 
 _FORMAT_WORK = 20
+_SILENT = frozenset((ConstStringFormat, GrammarFormat, JSONSchemaFormat, RegexFormat))
+"""Leaves that are no region and name no token."""
 
 
 class _Checker:
@@ -58,6 +64,19 @@ class _Checker:
         self._names = names
         self._limits = limits
         self._work = 0
+
+    def passes(self, part: Part) -> bool:
+        """Whether there is nothing to check in a format: a tag between texts around a leaf."""
+        format = part.format
+        if (
+            type(format) is not TagFormat
+            or type(format.content) not in _SILENT
+            or type(format.begin) is not str
+            or type(format.end) is not str
+        ):
+            return False
+        self._charge(2 * (_FORMAT_WORK + len(part.pointer)))
+        return True
 
     def visit(self, part: Part) -> None:
         """Check one format against its surroundings."""

@@ -8,10 +8,12 @@ schemas are lowered by `structag.text` and `structag.schema`.
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
+from structag.cache import Cache, content_key
 from structag.errors import FormatError, GrammarError, StructagError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Alt, Budget, Mark, Ref, Repeat, Seq
@@ -42,11 +44,14 @@ from structag.tags.model import (
     TokenTriggeredTagsFormat,
     TriggeredTagsFormat,
 )
-from structag.tags.parse import TagSource, parse_document
+from structag.tags.parse import KnownTag, TagSource, parse_document
 from structag.tags.regions import Regions
 from structag.tags.text_set import TextSet
 from structag.tags.tokens import TokenNames, TokenTable
 from structag.tags.walk import Walk, join_pointer, run_walk
+
+if TYPE_CHECKING:
+    from structag.schema.options import SchemaOptions
 
 
 def lower_document(
@@ -54,13 +59,16 @@ def lower_document(
     builder: GrammarBuilder,
     vocabulary: TokenTable,
     limits: Limits | None = None,
+    known: Cache[KnownTag] | None = None,
 ) -> Ref:
     """The expression of the structural tag that `source` describes; the verbs one after the other.
+
+    Tags with a content that is in `known` are not read again.
 
     Raises:
         StructagError: see `parse_format` and `lower_format`; pointers are into `source`.
     """
-    tag, shape = parse_document(source, limits)
+    tag, shape = parse_document(source, limits, known)
     try:
         return lower_format(tag, builder, vocabulary, limits)
     except StructagError as error:
@@ -95,10 +103,6 @@ def lower_format(
             hint="look for parts that exclude each other",
         )
     return ref
-
-
-_WITHOUT_REFERENCES = 2
-"""The version of marshal's format in which equal values have equal bytes."""
 
 
 class _Lowering:
@@ -365,14 +369,10 @@ class _Lowering:
 
     def _json_schema(self, format: JSONSchemaFormat, pointer: str) -> Ref:
         from structag.schema.arguments import lower_arguments
-        from structag.schema.options import SchemaOptions
         from structag.schema.styles.check import check_style
         from structag.schema.styles.element_style import ElementStyle
 
-        bound = format.max_whitespace_cnt
-        options = SchemaOptions(property_order="any" if format.any_order else "schema")
-        if bound is not None:
-            options = replace(options, max_whitespace=bound)
+        options = _schema_options(format.any_order, format.max_whitespace_cnt)
         schema, limits = format.json_schema, self._limits
         place = join_pointer(pointer, "json_schema")
         style: str | ElementStyle
@@ -381,15 +381,23 @@ class _Lowering:
         else:
             style, name = ElementStyle(**dict(format.style)), format.style.model_dump_json()
             check_style(style, join_pointer(pointer, "style"))
+        content = content_key(schema)
+        key = None
+        if content is not None:
+            key = ("schema", name, format.any_order, format.max_whitespace_cnt, content)
 
         def lower(builder: GrammarBuilder) -> Ref:
             return lower_arguments(schema, style, builder, options, limits=limits)
 
         try:
-            key = ("schema", name, options, marshal.dumps(schema, _WITHOUT_REFERENCES))
-        except ValueError:  # exact decimals, or too deep
-            key = None
-        try:
-            return self._builder.fragment(key, lower, place)
+            return self._builder.fragment(key, lower, place, is_operand=False)
         except StructagError as error:
             raise error.at(place) from None
+
+
+@lru_cache(maxsize=64)
+def _schema_options(any_order: bool, max_whitespace: int | None) -> SchemaOptions:
+    from structag.schema.options import SchemaOptions
+
+    options = SchemaOptions(property_order="any" if any_order else "schema")
+    return options if max_whitespace is None else replace(options, max_whitespace=max_whitespace)

@@ -10,19 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
+from structag.cache import Cache, content_key
 from structag.errors import FormatError, LimitError
 from structag.limits import Limits
 from structag.source import read_json
-from structag.tags.model import FORMATS, STYLES, SYNTAXES, ElementStyleModel, StructuralTag
+from structag.tags.model import (
+    FORMATS,
+    STYLES,
+    SYNTAXES,
+    ElementStyleModel,
+    StructuralTag,
+    TagFormat,
+)
 from structag.tags.response_format import PLAIN, Shape, to_plain_shape
 from structag.tags.walk import Walk, join_pointer, run_walk
 
 TagSource: TypeAlias = str | bytes | Mapping[str, Any] | StructuralTag
 """What is taken for a structural tag."""
+
+
+_FORMATS = tuple(FORMATS.values())
 
 
 def parse_format(source: TagSource, limits: Limits | None = None) -> StructuralTag:
@@ -35,8 +46,13 @@ def parse_format(source: TagSource, limits: Limits | None = None) -> StructuralT
     return parse_document(source, limits)[0]
 
 
-def parse_document(source: TagSource, limits: Limits | None = None) -> tuple[StructuralTag, Shape]:
-    """The structural tag, and the shape that it was written in, for the pointers of errors."""
+def parse_document(
+    source: TagSource, limits: Limits | None = None, known: Cache[KnownTag] | None = None
+) -> tuple[StructuralTag, Shape]:
+    """The structural tag, and the shape that it was written in, for the pointers of errors.
+
+    Tags with a content that is in `known` are not read again.
+    """
     limits = limits or Limits()
     document: Any
     if isinstance(source, str | bytes):
@@ -50,29 +66,42 @@ def parse_document(source: TagSource, limits: Limits | None = None) -> tuple[Str
         _refuse_value(document, "", "a structural tag: an object")
     plain, shape = to_plain_shape(document)
     try:
-        return _read_plain(plain), shape
+        return _read_plain(plain, known), shape
     except FormatError as error:
         raise shape.relocate(error) from None
 
 
-def _read_plain(document: Mapping[str, Any]) -> StructuralTag:
+def _read_plain(document: Mapping[str, Any], known: Cache[KnownTag] | None) -> StructuralTag:
     _check_document(document)
     fields = {key: value for key, value in document.items() if key not in ("type", "format")}
-    fields["format"] = run_walk(_Reader().read(document["format"], "/format"))
+    fields["format"] = run_walk(_Reader(known).read(document["format"], "/format"))
     try:
         return StructuralTag(**fields)
     except ValidationError as error:
         raise _first_error(error, document, StructuralTag, "") from None
 
 
+class KnownTag(NamedTuple):
+    """A tag that was read before, and how large what it was read from is."""
+
+    model: TagFormat
+    size: int
+
+    @property
+    def memory_bytes(self) -> int:
+        """Roughly, models and the values that they hold included."""
+        return 2000 + 4 * self.size
+
+
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, known: Cache[KnownTag] | None) -> None:
+        self._known = known
         self._done: dict[int, Any] = {}  # equal parts by identity: Python data may share them
 
     def read(self, value: Any, pointer: str) -> Walk[Any]:
-        if isinstance(value, tuple(FORMATS.values())):
+        if isinstance(value, _FORMATS):
             return value
-        if not isinstance(value, Mapping):
+        if type(value) is not dict and not isinstance(value, Mapping):
             _refuse_value(value, pointer, "a format: an object with a `type`")
         if id(value) in self._done:
             return self._done[id(value)]
@@ -102,7 +131,16 @@ class _Reader:
     def _read_each(self, values: Sequence[Any], pointer: str) -> Walk[list[Any]]:
         items = []
         for index, item in enumerate(values):
-            items.append((yield self.read(item, join_pointer(pointer, index))))
+            is_tag = self._known is not None and type(item) is dict and item.get("type") == "tag"
+            key = content_key(item) if is_tag else None
+            known = None if self._known is None or key is None else self._known.get(key)
+            if known is not None:
+                items.append(known.model)
+                continue
+            model = yield self.read(item, join_pointer(pointer, index))
+            items.append(model)
+            if self._known is not None and key is not None:
+                self._known.put(key, KnownTag(model, len(key)))
         return items
 
     def _read_marker(self, name: str, fields: Mapping[str, Any], pointer: str) -> Walk[Any]:

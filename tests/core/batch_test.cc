@@ -64,9 +64,8 @@ std::shared_ptr<Engine> Values(const std::shared_ptr<const Vocabulary>& vocabula
   const std::vector<NodeRef> kinds{seq({quote, body, quote}), list, number};
   table->Define(value, table->Alt(kinds));
   const PackedGrammar packed =
-      PackGrammar({table, static_cast<std::uint32_t>(table->size()), 1, value});
-  const std::vector<std::int32_t> program(packed.words.begin(), packed.words.end());
-  return std::make_shared<Engine>(vocabulary, program, packed.pool, Limits{});
+      PackGrammar({table, static_cast<std::uint32_t>(table->size()), 1, value}, false);
+  return std::make_shared<Engine>(vocabulary, Program{packed.words, packed.pool, {}}, Limits{});
 }
 
 constexpr std::array<std::string_view, 4> kOutputs{

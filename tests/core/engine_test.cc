@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "matcher.h"
+#include "module.h"
 
 namespace structag {
 namespace {
@@ -31,15 +32,15 @@ std::span<const std::uint8_t> Span(std::string_view text) {
 
 // value ::= "a" | "[" value "]"
 std::shared_ptr<Engine> Brackets(const Limits& limits) {
-  const std::vector<std::int32_t> program{1, 6, 1, 1,     // six nodes, one rule, root is node 1
-                                          3, 2, 0, 1,     // 0: "a"
-                                          8, 1, 0,        // 1: value
-                                          3, 2, 1, 1,     // 2: "["
-                                          3, 2, 2, 1,     // 3: "]"
-                                          5, 3, 2, 1, 3,  // 4: "[" value "]"
-                                          6, 2, 0, 4,     // 5: the body
-                                          5};
-  return std::make_shared<Engine>(ByteVocabulary(), program, "a[]", limits);
+  const std::vector<std::uint32_t> program{1, 6, 1, 1,     // six nodes, one rule, root is node 1
+                                           3, 2, 0, 1,     // 0: "a"
+                                           8, 1, 0,        // 1: value
+                                           3, 2, 1, 1,     // 2: "["
+                                           3, 2, 2, 1,     // 3: "]"
+                                           5, 3, 2, 1, 3,  // 4: "[" value "]"
+                                           6, 2, 0, 4,     // 5: the body
+                                           5};
+  return std::make_shared<Engine>(ByteVocabulary(), Program{program, "a[]", {}}, limits);
 }
 
 void TestMasksFollowTheGrammar() {
@@ -62,7 +63,8 @@ void TestDepthDoesNotTouchTheStack() {
   Matcher matcher(Brackets(Limits{}), {256});
   const std::string deep(50'000, '[');
   CHECK(matcher.AcceptBytes(Span(deep)));
-  CHECK(matcher.AcceptBytes(Span("a" + std::string(50'000, ']'))) && matcher.IsComplete());
+  const std::string closing(50'000, ']');
+  CHECK(matcher.AcceptToken('a') && matcher.AcceptBytes(Span(closing)) && matcher.IsComplete());
 }
 
 void TestALimitLeavesTheMatcherAsItWas() {
@@ -79,22 +81,22 @@ void TestALimitLeavesTheMatcherAsItWas() {
 }
 
 void TestDamagedProgramsAreRefused() {
-  const std::vector<std::int32_t> good{1, 3, 1, 0, 8, 1, 0, 3, 2, 0, 1, 6, 2, 1, 0, 1};
+  const std::vector<std::uint32_t> good{1, 3, 1, 0, 8, 1, 0, 3, 2, 0, 1, 6, 2, 1, 0, 1};
   for (std::size_t i = 0; i < good.size(); ++i) {
     for (std::int32_t value : {-1, 0, 1, 2, 7, 12, 13, 1'000'000}) {
-      std::vector<std::int32_t> bad = good;
-      bad[i] = value;
+      std::vector<std::uint32_t> bad = good;
+      bad[i] = static_cast<std::uint32_t>(value);
       try {
-        const Engine engine(ByteVocabulary(), bad, "a", Limits{});
+        const Engine engine(ByteVocabulary(), Program{bad, "a", {}}, Limits{});
       } catch (const BadProgram&) {
       } catch (const LimitReached&) {
       }
     }
-    const std::vector<std::int32_t> cut(good.begin(),
-                                        good.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::vector<std::uint32_t> cut(good.begin(),
+                                         good.begin() + static_cast<std::ptrdiff_t>(i));
     bool refused = false;
     try {
-      const Engine engine(ByteVocabulary(), cut, "a", Limits{});
+      const Engine engine(ByteVocabulary(), Program{cut, "a", {}}, Limits{});
     } catch (const BadProgram&) {
       refused = true;
     }
@@ -103,20 +105,75 @@ void TestDamagedProgramsAreRefused() {
 }
 
 void TestLeftRecursionIsRefused() {
-  const std::vector<std::int32_t> left{1, 4, 1, 0, 8, 1, 0, 3, 2, 0, 1, 5, 2, 0, 1, 6, 2, 1, 2, 3};
+  const std::vector<std::uint32_t> left{1, 4, 1, 0, 8, 1, 0, 3, 2, 0, 1, 5, 2, 0, 1, 6, 2, 1, 2, 3};
   bool refused = false;
   try {
-    const Engine engine(ByteVocabulary(), left, "a", Limits{});
+    const Engine engine(ByteVocabulary(), Program{left, "a", {}}, Limits{});
   } catch (const BadProgram&) {
     refused = true;
   }
   CHECK(refused);
 }
 
+// "[" value "]", value being a module: "a" | "(" value ")".
+void TestAModuleIsReadWhenItIsMet() {
+  const auto table = std::make_shared<GrammarTable>();
+  const NodeRef value = table->Rule("value");
+  const NodeRef nested[] = {table->Literal("(", false), value, table->Literal(")", false)};
+  const NodeRef options[] = {table->Literal("a", false), table->Seq(nested)};
+  table->Define(value, table->Alt(options));
+  const auto count = static_cast<std::uint32_t>(table->size());
+  const std::shared_ptr<const Module> module = MakeModule(Grammar{table, count, 1, value}, {});
+  CHECK(module != nullptr && module->needed_bytes.Has('(') && !module->needed_bytes.Has('['));
+  const std::vector<std::uint32_t> program{1, 4, 0, 3, 3, 2, 0, 1, 23, 1,
+                                           0, 3, 2, 1, 1, 5, 3, 0, 1,  2};
+  const std::vector<std::shared_ptr<const Module>> imports{module};
+  const Program whole{program, "[]", imports};
+  const auto engine = std::make_shared<Engine>(ByteVocabulary(), whole, Limits{});
+  CHECK(engine->needed_bytes().Has('(') && engine->needed_bytes().Has('['));
+  const std::size_t before = engine->stats().expressions;
+  Matcher matcher(engine, {256});
+  CHECK(matcher.AcceptBytes(Span("[")) && engine->stats().expressions > before);
+  CHECK(matcher.AcceptBytes(Span("((a))")) && !matcher.IsComplete());
+  CHECK(!matcher.AcceptBytes(Span(")")) && matcher.AcceptBytes(Span("]")) && matcher.IsComplete());
+  Limits few;
+  few.max_expressions = 4 + module->node_count() - 1;
+  bool reached = false;
+  try {
+    const Engine refused(ByteVocabulary(), whole, few);
+  } catch (const LimitReached& e) {
+    reached = e.limit() == Limit::kExpressions;
+  }
+  CHECK(reached);
+  bool is_damaged = false;
+  try {
+    const Engine refused(ByteVocabulary(), Program{program, "[]", {}}, Limits{});
+  } catch (const BadProgram&) {
+    is_damaged = true;
+  }
+  CHECK(is_damaged);
+}
+
+void TestWhatMayBeEmptyIsNoModule() {
+  const auto table = std::make_shared<GrammarTable>();
+  const NodeRef a = table->Literal("a", false);
+  const NodeRef many = table->Repeat(a, 0, kNone);
+  const NodeRef never[] = {a, table->Literal("b", false)};
+  const NodeRef both = table->And(never);
+  const NodeRef marker = table->Literal("m", true);
+  const auto count = static_cast<std::uint32_t>(table->size());
+  for (NodeRef root : {many, both, marker}) {
+    CHECK(MakeModule(Grammar{table, count, 0, root}, {}) == nullptr);
+  }
+  CHECK(MakeModule(Grammar{table, count, 0, a}, {}) != nullptr);
+}
+
 }  // namespace
 }  // namespace structag
 
 int main() {
+  structag::TestAModuleIsReadWhenItIsMet();
+  structag::TestWhatMayBeEmptyIsNoModule();
   structag::TestMasksFollowTheGrammar();
   structag::TestDepthDoesNotTouchTheStack();
   structag::TestALimitLeavesTheMatcherAsItWas();

@@ -1,0 +1,79 @@
+#include "module.h"
+
+#include <algorithm>
+
+#include "analysis.h"
+
+namespace structag {
+namespace {
+
+bool HasMarkers(const Grammar& grammar, const std::vector<std::uint8_t>& reachable) {
+  const GrammarTable& table = *grammar.table;
+  for (NodeRef ref = 0; ref < grammar.node_count; ++ref) {
+    if (!reachable[ref]) continue;
+    const NodeKind kind = table.kind(ref);
+    if (kind == NodeKind::kScan) return true;
+    if (kind == NodeKind::kLiteral && table.words(ref)[1] != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::size_t Module::MemoryBytes() const noexcept {
+  return sizeof(Module) + packed.words.capacity() * sizeof(packed.words[0]) +
+         packed.pool.capacity() + packed.imports.capacity() * sizeof(packed.imports[0]);
+}
+
+std::shared_ptr<const Module> MakeModule(const Grammar& grammar, const Limits& limits) {
+  if (HasMarkers(grammar, ReachableNodes(grammar)) || !IsSimple(grammar)) return nullptr;
+  auto module = std::make_shared<Module>();
+  module->grammar = grammar;
+  module->packed = PackGrammar(grammar, false);
+  Meter meter(limits);
+  ExprPool pool(meter);
+  Deriver deriver(pool, meter);
+  Liveness liveness(pool, deriver, meter);
+  try {
+    const ExprId root = ReadProgram(module->program(), pool, deriver, liveness, meter);
+    module->needed_bytes = NeededBytes(pool);
+    AnalyzeGrammar(pool, root, deriver, liveness, meter);
+    if (pool[root].nullable || !pool[root].productive) return nullptr;
+  } catch (const LimitReached&) {
+    return nullptr;
+  }
+  return module;
+}
+
+ByteSet NeededBytes(const ExprPool& pool) {
+  ByteSet needed;
+  for (std::uint32_t i = 0; i < pool.size(); ++i) {
+    const ExprId id{i};
+    switch (pool[id].kind) {
+      case Kind::kBytes: needed.Unite(pool.Bytes(id)); break;
+      case Kind::kNot:
+      case Kind::kEncoded:
+      case Kind::kNoOccurrence:
+      case Kind::kScan: needed.Unite(Utf8Bytes()); break;
+      default: break;
+    }
+  }
+  for (char c : pool.literal_text_) needed.Add(static_cast<std::uint8_t>(c));
+  for (const ExprPool::Import& import : pool.imports_) needed.Unite(import.module->needed_bytes);
+  return needed;
+}
+
+ExprId ReadImport(std::uint32_t import, ExprPool& pool, Deriver& deriver, Liveness& liveness,
+                  Meter& meter) {
+  if (!pool.imports_[import].is_read) {
+    const Meter::Unlimited unlimited(meter);
+    const std::size_t first = pool.size();
+    const ExprId body = ReadModule(import, pool, deriver, liveness, meter);
+    AnalyzeGrammar(pool, body, deriver, liveness, meter, first);
+    pool.imports_[import].body = body;
+    pool.imports_[import].is_read = true;
+  }
+  return pool.imports_[import].body;
+}
+
+}  // namespace structag
