@@ -253,24 +253,50 @@ def _minimal(edges: list[Edges], ends: list[bool]) -> Automaton:
     edges = [
         {target: chars for target, chars in found.items() if target in live} for found in edges
     ]
-    classes = [int(end) for end in ends]
-    count = 0
-    while True:
-        signatures = [
-            (classes[state], tuple(sorted(_by_class(found, classes).items())))
-            for state, found in enumerate(edges)
-        ]
-        names: dict[object, int] = {}
-        classes = [names.setdefault(signature, len(names)) for signature in signatures]
-        if len(names) == count:
-            break
-        count = len(names)
+    classes = _equal_states(edges, ends)
+    count = max(classes) + 1
     joined: list[Edges] = [{} for _ in range(count)]
     joined_ends = [False] * count
     for state, number in enumerate(classes):
         joined[number] = _by_class(edges[state], classes)
         joined_ends[number] = ends[state]
     return Automaton(joined, joined_ends)
+
+
+def _equal_states(edges: list[Edges], ends: list[bool]) -> list[int]:
+    """The class of each state, numbered as they come; what no text tells apart is one class.
+
+    Classes are split until all states of one look alike.  Only states with an edge to what was
+    split are looked at again, so that a long chain costs no more than its length.
+    """
+    before: list[list[int]] = [[] for _ in edges]
+    for state, found in enumerate(edges):
+        for target in found:
+            before[target].append(state)
+    classes = [int(end) for end in ends]
+    sizes = [len(ends) - sum(ends), sum(ends)]
+    looks: list[object] = [None, None]  # of the states of a class that need not be looked at
+    pending = set(range(len(edges)))
+    while pending:
+        groups: dict[int, dict[object, list[int]]] = {}
+        for state in pending:
+            look = tuple(sorted(_by_class(edges[state], classes).items()))
+            groups.setdefault(classes[state], {}).setdefault(look, []).append(state)
+        split: list[int] = []
+        for number, alike in groups.items():
+            if sizes[number] == sum(map(len, alike.values())):
+                looks[number] = max(alike, key=lambda look: len(alike[look]))
+            for look, states in alike.items():
+                if look != looks[number]:
+                    for state in states:
+                        classes[state] = len(sizes)
+                    sizes[number] -= len(states)
+                    sizes.append(len(states))
+                    looks.append(look)
+                    split += states
+        pending = {state for target in split for state in before[target]}
+    names: dict[int, int] = {}
+    return [names.setdefault(number, len(names)) for number in classes]
 
 
 def _by_class(found: Edges, classes: Sequence[int]) -> Edges:
