@@ -112,11 +112,30 @@ std::shared_ptr<Summary> UnitLibrary::Begin(ExprId unit, const Trie& trie,
                                    is_whole ? trie.size() : kNever);
 }
 
-void UnitLibrary::OpenFrame(const Trie& trie, std::uint32_t node, std::uint32_t row,
-                            std::uint32_t base) {
-  const TrieNode& at = trie[node];
-  if (at.child_count == 0) return;
-  frames_.push_back({at.first_child, at.first_child + at.child_count, row, base});
+// Calls visit(child, row, base) -> bool for what lies below a node, which changes what goes with
+// the node above it to what goes with the child, and says whether to go on below that.
+template <class Visit>
+void UnitLibrary::WalkBelow(const Trie& trie, std::uint32_t node, std::uint32_t row,
+                            std::uint32_t base, Visit visit) {
+  const auto open = [&](std::uint32_t from, std::uint32_t with, std::uint32_t and_with) {
+    const TrieNode& at = trie[from];
+    if (at.child_count == 0) return;
+    frames_.push_back({at.first_child, at.first_child + at.child_count, with, and_with});
+  };
+  const std::size_t outer = frames_.size();
+  open(node, row, base);
+  while (frames_.size() > outer) {
+    Frame& frame = frames_.back();
+    if (frame.at == frame.end) {
+      frames_.pop_back();
+      continue;
+    }
+    meter_.Charge(1);
+    const std::uint32_t child = frame.at++;
+    row = frame.row;
+    base = frame.base;
+    if (visit(child, row, base)) open(child, row, base);
+  }
 }
 
 std::vector<std::uint32_t> UnitLibrary::TriggersOf(ExprId landing) const {
@@ -145,35 +164,27 @@ std::shared_ptr<const Summary> UnitLibrary::Walk(ExprId unit, const Trie& trie,
   const bool is_scan = pool_[unit].kind == Kind::kScan;
   const bool may_have_parts = !is_scan && !IsRun(unit);
   const std::size_t outer = frames_.size();
-  OpenFrame(trie, start, rows_.Of(unit), 0);
-  while (frames_.size() > outer) {
-    Frame& frame = frames_.back();
-    if (frame.at == frame.end) {
-      frames_.pop_back();
-      continue;
-    }
-    const std::uint32_t node = frame.at++;
-    const TrieNode& at = trie[node];
-    const std::uint32_t row = rows_.Step(frame.row, at.byte);
-    if (row == UnitRows::kDead) continue;
-    meter_.Charge(1);
+  const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t&) {
+    row = rows_.Step(row, trie[node].byte);
+    if (row == UnitRows::kDead) return false;
     ++summary->work;
     const auto depth = static_cast<std::uint32_t>(frames_.size() - outer);
     summary->longest = std::max(summary->longest, depth);
     const ExprId id = rows_.IdOf(row);
     if (is_scan && pool_[id].kind != Kind::kScan) {
       summary->landings.push_back({node, TriggersOf(id)});
-      continue;
+      return false;
     }
-    if (may_have_parts && at.below >= thresholds_.many_below &&
+    if (may_have_parts && trie[node].below >= thresholds_.many_below &&
         rows_.LoopOf(row, thresholds_.wide_loop) != ExprPool::kEmpty) {
       AddPart(*summary, depth, row, trie, node);
-      continue;
+      return false;
     }
     for (TokenId token : trie.Tokens(node)) summary->inside.Add(static_cast<std::uint32_t>(token));
     if (rows_.IsNullable(row)) summary->ends.Add(node);
-    OpenFrame(trie, node, row, 0);
-  }
+    return true;
+  };
+  WalkBelow(trie, start, rows_.Of(unit), 0, visit);
   return summary;
 }
 
@@ -186,66 +197,50 @@ std::shared_ptr<const Summary> UnitLibrary::WalkDifference(std::shared_ptr<const
   summary->is_told = false;
   summary->longest = general->longest;
   if (FindLost(*summary)) return summary;
-  const std::size_t outer = frames_.size();
-  OpenFrame(trie, general->start, rows_.Of(unit), rows_.Of(general->unit));
-  while (frames_.size() > outer) {
-    Frame& frame = frames_.back();
-    if (frame.at == frame.end) {
-      frames_.pop_back();
-      continue;
-    }
-    const std::uint32_t node = frame.at++;
+  const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t& base) {
     const TrieNode& at = trie[node];
-    meter_.Charge(1);
     ++summary->work;
-    const std::uint32_t base = rows_.Step(frame.base, at.byte);
-    if (base == UnitRows::kDead) continue;  // the general unit takes all that this one does
-    const std::uint32_t row = rows_.Step(frame.row, at.byte);
-    if (row == base) continue;
+    base = rows_.Step(base, at.byte);
+    if (base == UnitRows::kDead) return false;  // the general unit takes all that this one does
+    row = rows_.Step(row, at.byte);
+    if (row == base) return false;
     const Counts::Lifted& lifted = rows_.LiftedBy(*counts_, likeness_, row);
     const std::uint32_t height = at.height == kTall ? kUnbounded : at.height;
-    if (lifted.id == rows_.IdOf(base) && lifted.slack >= height) continue;  // alike from here on
+    if (lifted.id == rows_.IdOf(base) && lifted.slack >= height)
+      return false;  // alike from here on
     if (row == UnitRows::kDead) {
       for (TokenId id : trie.Tokens(node)) summary->lost.push_back(static_cast<std::uint32_t>(id));
     }
-    OpenFrame(trie, node, row, base);
-  }
+    return true;
+  };
+  WalkBelow(trie, general->start, rows_.Of(unit), rows_.Of(general->unit), visit);
   std::ranges::sort(summary->lost);
   return summary;
 }
 
 const UnitLibrary::Lengths& UnitLibrary::LengthsOf(const Summary& run) {
-  const auto [found, is_new] = lengths_.try_emplace(&run);
-  Lengths& lengths = found->second;
-  if (!is_new) return lengths;
+  if (const auto found = lengths_.find(&run); found != lengths_.end()) return found->second;
   const Trie& trie = run.trie;
   const std::uint32_t between = rows_.Of(run.unit);              // items
   std::vector<std::pair<std::uint32_t, std::uint32_t>> counted;  // items, token
-  const std::size_t outer = frames_.size();
-  OpenFrame(trie, run.start, between, 0);
-  while (frames_.size() > outer) {
-    Frame& frame = frames_.back();
-    if (frame.at == frame.end) {
-      frames_.pop_back();
-      continue;
-    }
-    const std::uint32_t node = frame.at++;
-    meter_.Charge(1);
-    const std::uint32_t row = rows_.Step(frame.row, trie[node].byte);
-    if (row == UnitRows::kDead) continue;
-    const std::uint32_t items = frame.base + (frame.row == between ? 1 : 0);
+  const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t& items) {
+    items += row == between ? 1 : 0;
+    row = rows_.Step(row, trie[node].byte);
+    if (row == UnitRows::kDead) return false;
     for (TokenId token : trie.Tokens(node)) {
       counted.emplace_back(std::min(items, 256u), static_cast<std::uint32_t>(token));
     }
-    OpenFrame(trie, node, row, items);
-  }
+    return true;
+  };
+  WalkBelow(trie, run.start, between, 0, visit);
   std::ranges::sort(counted, std::greater<>());
+  Lengths lengths;
   for (const auto& [items, token] : counted) {
     lengths.tokens.push_back(token);
     for (std::uint32_t n = 0; n < items; ++n) ++lengths.more[n];
   }
   bytes_ += sizeof(Lengths) + lengths.tokens.capacity() * sizeof(std::uint32_t);
-  return lengths;
+  return lengths_.emplace(&run, std::move(lengths)).first->second;
 }
 
 // The tokens that are too long for a short count, from a table; false if it is not one.
@@ -269,32 +264,22 @@ bool UnitLibrary::FindLost(Summary& summary) {
 }
 
 const UnitLibrary::Frontier& UnitLibrary::FrontierOf(const Summary& loop) {
-  const auto [found, is_new] = frontiers_.try_emplace(&loop);
-  Frontier& frontier = found->second;
-  if (!is_new) return frontier;
+  if (const auto found = frontiers_.find(&loop); found != frontiers_.end()) return found->second;
   const Trie& trie = loop.trie;
-  const std::size_t outer = frames_.size();
-  OpenFrame(trie, loop.start, rows_.Of(loop.unit), 0);
+  Frontier frontier;
   std::size_t count = 0;
-  while (frames_.size() > outer) {
-    Frame& frame = frames_.back();
-    if (frame.at == frame.end) {
-      frames_.pop_back();
-      continue;
-    }
-    const std::uint32_t node = frame.at++;
-    const TrieNode& at = trie[node];
-    meter_.Charge(1);
-    const std::uint32_t row = rows_.Step(frame.row, at.byte);
-    if (row != UnitRows::kDead) {
-      OpenFrame(trie, node, row, 0);
-    } else if (rows_.IsNullable(frame.row)) {
-      frontier.nodes[at.byte].push_back(node);
+  const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t&) {
+    const std::uint32_t next = rows_.Step(row, trie[node].byte);
+    if (next == UnitRows::kDead && rows_.IsNullable(row)) {
+      frontier.nodes[trie[node].byte].push_back(node);
       ++count;
     }
-  }
+    row = next;
+    return next != UnitRows::kDead;
+  };
+  WalkBelow(trie, loop.start, rows_.Of(loop.unit), 0, visit);
   bytes_ += sizeof(Frontier) + count * sizeof(std::uint32_t);
-  return frontier;
+  return frontiers_.emplace(&loop, std::move(frontier)).first->second;
 }
 
 // The loop, and what is left of the unit wherever tokens leave it; nullptr if that is most of all.

@@ -79,7 +79,9 @@ class UnitLibrary {
                                             std::uint32_t node);
   void AddPart(Summary& summary, std::uint32_t depth, std::uint32_t row, const Trie& trie,
                std::uint32_t node);
-  void OpenFrame(const Trie& trie, std::uint32_t node, std::uint32_t row, std::uint32_t base);
+  template <class Visit>
+  void WalkBelow(const Trie& trie, std::uint32_t node, std::uint32_t row, std::uint32_t base,
+                 Visit visit);
   std::vector<std::uint32_t> TriggersOf(ExprId landing) const;
 
   // The nodes where tokens leave a loop, by the byte that does not belong to it.
