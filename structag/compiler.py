@@ -9,6 +9,7 @@ threads.
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from collections.abc import Callable, Hashable, Sequence
@@ -123,6 +124,7 @@ class Compiler:
         self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
         self._compiles = self._failures = self._hits = self._joins = 0
         self._executor: ThreadPoolExecutor | None = None
+        self._executor_process = 0
 
     def compile_structural_tag(self, tag: StructuralTag | dict[str, Any] | str) -> CompiledGrammar:
         """Compile a structural tag: JSON text, Python value or model.
@@ -461,8 +463,9 @@ class Compiler:
                     future.set_result(compiled)
 
         with self._lock:
-            if self._executor is None:  # not before first use: servers fork
+            if self._executor is None or self._executor_process != os.getpid():  # servers fork
                 self._executor = ThreadPoolExecutor(self._threads, "structag-compile")
+                self._executor_process = os.getpid()
         self._executor.submit(run)
         return future
 

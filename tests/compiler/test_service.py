@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import CancelledError, Future
@@ -168,3 +170,16 @@ def test_counters_count(compiler: Compiler) -> None:
     assert after[:4] == (1, 1, 1, 0)
     assert after.memory_bytes == compiler.memory_bytes > 0
     assert (after.fills, after.slow_fills) == (3, 1)
+
+
+def test_a_forked_process_compiles_on_threads_of_its_own() -> None:
+    program = """if True:
+        import os, sys, structag
+        compiler = structag.Compiler(structag.Vocabulary.byte_level(), threads=2)
+        compiler.compile_regex_async("a").result(60)
+        child = os.fork()
+        grammar = compiler.compile_regex_async("b").result(60)
+        sys.exit(0 if not child else os.waitpid(child, 0)[1])
+    """
+
+    assert subprocess.run([sys.executable, "-c", program], timeout=120, check=False).returncode == 0
