@@ -214,11 +214,20 @@ bool Liveness::Search(ExprId start) {
     std::uint32_t parent;
   };
   struct Entry {
-    std::uint32_t far;  // at least this many bytes to an end
+    std::uint32_t far;      // at least this many bytes to an end
+    std::uint64_t missing;  // the same, of all operands together
     std::uint32_t node;
     bool operator<(const Entry& o) const {  // nearest first, then the latest found
-      return far != o.far ? far > o.far : node < o.node;
+      if (far != o.far) return far > o.far;
+      return missing != o.missing ? missing > o.missing : node < o.node;
     }
+  };
+  const auto entry = [&](ExprId id, std::size_t node) {
+    std::uint64_t missing = 0;
+    if (pool_[id].kind == Kind::kAnd) {
+      for (std::uint32_t part : pool_.Members(id)) missing += pool_[ExprId{part}].min_length;
+    }
+    return Entry{pool_[id].min_length, missing, static_cast<std::uint32_t>(node)};
   };
   constexpr std::uint32_t kNoParent = 0xFFFFFFFFu;
   constexpr std::uint64_t kExpansion = 256;  // what telling bytes apart costs, in steps
@@ -226,7 +235,7 @@ bool Liveness::Search(ExprId start) {
   Memo seen;
   seen.Set(Raw(start), 0);
   std::priority_queue<Entry> open;
-  open.push({pool_[start].min_length, 0});
+  open.push(entry(start, 0));
   const auto mark_path = [&](std::uint32_t node) {
     for (std::uint32_t n = node; n != kNoParent; n = nodes[n].parent) {
       known_.Set(Raw(nodes[n].id), 1);
@@ -272,7 +281,7 @@ bool Liveness::Search(ExprId start) {
       }
       seen.Set(Raw(next), 0);
       nodes.push_back({next, node});
-      open.push({r.min_length, static_cast<std::uint32_t>(nodes.size() - 1)});
+      open.push(entry(next, nodes.size() - 1));
     }
   }
   for (const Node& node : nodes) known_.Set(Raw(node.id), 0);
