@@ -218,6 +218,15 @@ class Expander:
         return negate(self, node)
 
     def _positive(self, node: Node, schema: dict[str, Any]) -> Forms:
+        forms = self.evaluating(node, schema)
+        if node.resource.draft >= FIRST_DRAFT["unevaluatedItems"]:
+            goals = [goal_of(schema_of(node, k)) if k in schema else None for k in UNEVALUATED]
+            if goals != [None, None]:
+                forms = apply_unevaluated(node, forms, *goals)
+        return forms
+
+    def evaluating(self, node: Node, schema: dict[str, Any]) -> Forms:
+        """All that a schema says but for `unevaluatedProperties` and `unevaluatedItems`."""
         draft = node.resource.draft
         if draft < 8 and "$ref" in schema and isinstance(schema["$ref"], str):
             return self.node(self.document.resolve(node, schema["$ref"]))
@@ -231,9 +240,6 @@ class Expander:
                 part = expand(self, node)
                 if part is not ANY:
                     forms = self.intersection(node, forms, part)
-        if any(key in UNEVALUATED for key in present):
-            goals = (goal_of(schema_of(node, k)) if k in present else None for k in UNEVALUATED)
-            forms = apply_unevaluated(node, forms, *goals)
         return forms
 
     # -- in place
@@ -397,4 +403,4 @@ _IN_PLACE: dict[str, Callable[[Expander, Node], Forms]] = {
     "dependentRequired": partial(Expander.dependencies, keyword="dependentRequired"),
     "dependentSchemas": partial(Expander.dependencies, keyword="dependentSchemas"),
 }
-_MORE = frozenset((*_IN_PLACE, *UNEVALUATED))
+_MORE = frozenset(_IN_PLACE)

@@ -33,9 +33,10 @@ class Keyword(NamedTuple):
 
 _ORDER = 'by default in this order; `property_order="any"` lifts that'
 _SAME_COUNTS = (
-    "over 3 members that have to be there, but may have many names, are left out; and some objects"
-    " with such members beside `minProperties`"
+    "over 3 members that have to be there, but may have many names, are left out; so are some"
+    " objects with such members beside `minProperties`"
 )
+_ALTERNATIVES = "under `not`, beside alternatives that evaluate different parts, some are left out"
 _DYNAMIC = "refused where the place depends on the way there"
 
 KEYWORDS: dict[str, Keyword] = {
@@ -80,7 +81,8 @@ KEYWORDS: dict[str, Keyword] = {
     "minContains": Keyword("array", 8, "counts the items that satisfy `contains`"),
     "maxContains": Keyword("array", 8, "counts the items that satisfy `contains`"),
     "unevaluatedItems": Keyword(
-        "schema", 8, "the items that no other keyword evaluates", "refused under `not`"
+        "schema", 8, "the items that no other keyword evaluates",
+        f"{_ALTERNATIVES}; refused there behind a tuple and beside `contains`",
     ),
     "properties": Keyword("object", 4, "the members with these names", f"members come {_ORDER}"),
     "required": Keyword(
@@ -102,7 +104,7 @@ KEYWORDS: dict[str, Keyword] = {
     "dependentSchemas": Keyword("schema", 8, "exact"),
     "dependencies": Keyword("schema", 4, "as `dependentRequired` and `dependentSchemas`"),
     "unevaluatedProperties": Keyword(
-        "schema", 8, "the members that no other keyword evaluates", "refused under `not`"
+        "schema", 8, "the members that no other keyword evaluates", _ALTERNATIVES
     ),
     "allOf": Keyword("schema", 4, "all hold at once"),
     "anyOf": Keyword("schema", 4, "at least one holds"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from structag.grammar.builder import MAX_COUNT
 from structag.schema.document import Node, unsupported, wrong_value
 from structag.schema.facts import (
     ANY,
@@ -28,6 +29,7 @@ from structag.schema.facts import (
 from structag.schema.formats import NUMBER_FORMATS
 from structag.schema.keywords import FIRST_DRAFT, TYPES
 from structag.schema.plain import types_of
+from structag.schema.unevaluated import without_evaluation
 from structag.schema.values import (
     constants,
     count_of,
@@ -296,6 +298,47 @@ def _unique(expander: Expander, node: Node, key: str) -> Forms:
     raise unsupported(node, key, "under `not` it is not supported")
 
 
+def _unevaluated_properties(expander: Expander, node: Node, key: str) -> Forms:
+    """Objects with a member that nothing evaluates, whichever alternatives they satisfy."""
+    child = schema_of(node, key)
+    objects = expander.evaluating(node, node.value).objects
+    known = [m for fact in objects for m in fact.members if m.evaluates != "none"]
+    sizes = {sum(m.evaluates != "none" for m in fact.members) for fact in objects}
+    if len(objects) > 1 and sizes != {0}:
+        expander.leave_out(node, key, "some objects that fail it, beside alternatives")
+    if child.value is True or any(members.evaluates == "all" for members in known):
+        return NONE
+    names = list(dict.fromkeys(name for members in known for name in members.properties))
+    patterns = tuple(pattern for members in known for pattern, _ in members.patterns)
+    goal = () if child.value is False else (child.negation,)
+    wrong = _witness(expander, node, names, patterns, goal)
+    both = expander.intersection(
+        node, NONE._replace(objects=objects), ANY._replace(objects=(wrong,))
+    )
+    return without_evaluation(both)
+
+
+def _unevaluated_items(expander: Expander, node: Node, key: str) -> Forms:
+    """Arrays with an item that nothing evaluates, whichever alternatives they satisfy."""
+    child = schema_of(node, key)
+    arrays = expander.evaluating(node, node.value).arrays
+    if len(arrays) > 1 and {fact.evaluated for fact in arrays} != {0}:
+        expander.leave_out(node, key, "some arrays that fail it, beside alternatives")
+    first = max((MAX_COUNT if a.evaluated is None else a.evaluated for a in arrays), default=0)
+    if child.value is True or first == MAX_COUNT:
+        return NONE
+    if any(contains.evaluates for fact in arrays for contains in fact.contains):
+        raise unsupported(node, key, "under `not`, beside `contains`, it is not supported")
+    if child.value is False:
+        wrong = ArrayFacts(low=first + 1)
+    elif first:
+        raise unsupported(node, key, "under `not`, behind a tuple, it is not supported")
+    else:
+        wrong = ArrayFacts(contains=(Contains((child.negation,), 1, None, node),))
+    both = expander.intersection(node, NONE._replace(arrays=arrays), ANY._replace(arrays=(wrong,)))
+    return without_evaluation(both)
+
+
 def _reference(expander: Expander, node: Node, key: str) -> Forms:
     return expander.node(expander.target(node, key).negation)
 
@@ -370,6 +413,8 @@ _HANDLERS: dict[str, Callable[[Expander, Node, str], Forms]] = {
     "prefixItems": _items,
     "contains": _contains,
     "uniqueItems": _unique,
+    "unevaluatedProperties": _unevaluated_properties,
+    "unevaluatedItems": _unevaluated_items,
     **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _reference),
     **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), _dependencies),
     "allOf": _all_of,

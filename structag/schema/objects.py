@@ -16,6 +16,7 @@ from structag.grammar.expressions import Ref
 from structag.schema.document import Node, unsupported
 from structag.schema.facts import Goal, Members, ObjectFacts, Witness, joined
 from structag.schema.regions import split_names
+from structag.text.few_texts import few_texts
 from structag.text.membership import UndecidedError, belongs
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 MAX_COUNTED = 2000
 MAX_WITNESSES = 3
 MAX_CHOICES = 300
+MAX_NAMES = 8
 
 
 class MemberStyle(Protocol):
@@ -96,6 +98,7 @@ def names_of(facts: ObjectFacts) -> list[str]:
 def inside(style: MemberStyle, facts: ObjectFacts) -> Ref:
     """The members of the objects that satisfy `facts`: what stands between the braces."""
     builder, expander = style.builder, style.expander
+    facts = _with_named_witnesses(builder, facts)
     key_language = _key_language(style, facts)
     names = names_of(facts)
     if style.options.property_order == "sorted":
@@ -183,6 +186,22 @@ def _free_members(
     return free
 
 
+def _with_named_witnesses(builder: GrammarBuilder, facts: ObjectFacts) -> ObjectFacts:
+    """`facts` in which the names are declared that a witness may have, if they are few."""
+    if all(witness.is_free or witness.is_named for witness in facts.witnesses):
+        return facts
+    members, witnesses = list(facts.members), []
+    for witness in facts.witnesses:
+        texts = None
+        if not witness.is_free and not witness.is_named:
+            texts = few_texts(builder, witness.names, MAX_NAMES)
+        if texts is not None:
+            members.append(Members(dict.fromkeys(sorted(texts), ()), (), (), witness.node))
+            witness = witness._replace(is_named=True)
+        witnesses.append(witness)
+    return facts._replace(members=tuple(members), witnesses=tuple(witnesses))
+
+
 def _with_witnesses(
     style: MemberStyle,
     facts: ObjectFacts,
@@ -194,20 +213,33 @@ def _with_witnesses(
     pending = next((witness for witness in facts.witnesses if not witness.is_free), None)
     if pending is None:
         return _with_free_witnesses(style, facts, free, members)
-    if len(names) ** len(facts.witnesses) > MAX_CHOICES:
-        return _without_witness(style, pending, "beside so many names")
     others = tuple(witness for witness in facts.witnesses if witness is not pending)
-    options = [inside(style, facts._replace(witnesses=(*others, pending._replace(is_free=True))))]
-    for name in names:
-        if _is_key(style.expander, facts, pending.names, name):
-            asked = Members({name: pending.goal}, (), (), pending.node)
-            chosen = facts._replace(
-                members=(*facts.members, asked),
-                required=joined(facts.required, (name,)),
-                witnesses=others,
-            )
-            options.append(inside(style, chosen))
+    fitting = [n for n in names if _is_key(style.expander, facts, pending.names, n)]
+    if _choices(style, facts, names) > MAX_CHOICES:
+        return _without_witness(style, pending, "beside so many names")
+    options: list[Ref] = []
+    if not pending.is_named:
+        free_one = pending._replace(is_free=True)
+        options.append(inside(style, facts._replace(witnesses=(*others, free_one))))
+    for name in fitting:
+        asked = Members({name: pending.goal}, (), (), pending.node)
+        chosen = facts._replace(
+            members=(*facts.members, asked),
+            required=joined(facts.required, (name,)),
+            witnesses=others,
+        )
+        options.append(inside(style, chosen))
     return style.builder.alt(*options)
+
+
+def _choices(style: MemberStyle, facts: ObjectFacts, names: list[str]) -> int:
+    """In how many ways the witnesses may be declared members, or free ones."""
+    count = 1
+    for witness in facts.witnesses:
+        if not witness.is_free:
+            fitting = sum(_is_key(style.expander, facts, witness.names, name) for name in names)
+            count *= fitting + (not witness.is_named)
+    return count
 
 
 def _with_free_witnesses(
