@@ -234,12 +234,15 @@ class Expander:
         forms = read_plain(self, node, schema, present)
         if _MORE.isdisjoint(present):
             return forms
-        for key in present:
+        own = present.index("properties") if "properties" in present else -1
+        for place, key in enumerate(present):
             expand = _IN_PLACE.get(key)
             if expand is not None:
                 part = expand(self, node)
-                if part is not ANY:
-                    forms = self.intersection(node, forms, part)
+                if part is not ANY:  # members in the order in which the schema speaks of them
+                    is_base = place < own and key in ("$ref", "allOf")
+                    both = (part, forms) if is_base else (forms, part)
+                    forms = self.intersection(node, *both)
         return forms
 
     # -- in place

@@ -93,13 +93,12 @@ class Members(NamedTuple):
 class Witness(NamedTuple):
     """At least one member whose name is in `names` and whose value satisfies `goal`.
 
-    `is_free`: it is not one of the declared names; `is_named`: it is one of them.
+    `is_named`: its name is one of the declared ones.
     """
 
     names: Ref
     goal: Goal
     node: Node
-    is_free: bool = False
     is_named: bool = False
 
 

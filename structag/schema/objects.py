@@ -8,7 +8,7 @@ optional neighbour, and a list of optional members only is cut in halves that sh
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from structag.grammar.builder import GrammarBuilder
@@ -52,6 +52,15 @@ class Free(NamedTuple):
 
     keys: Ref
     goal: Goal
+
+
+class _Named(NamedTuple):
+    """A member with a name of its own."""
+
+    name: str
+    goal: Goal
+    ref: Ref
+    is_required: bool
 
 
 def goal_of_name(expander: Expander, facts: ObjectFacts, name: str) -> Goal:
@@ -104,19 +113,20 @@ def inside(style: MemberStyle, facts: ObjectFacts) -> Ref:
     if style.options.property_order == "sorted":
         names.sort(key=str.lower)
     required = frozenset(facts.required)
-    members: list[tuple[Ref, bool]] = []
+    found: list[_Named] = []
     for name in names:
-        ref = builder.empty
+        ref, goal = builder.empty, ()
         if key_language is None or _is_key(expander, facts, key_language, name):
-            ref = style.member(name, goal_of_name(expander, facts, name))
+            goal = goal_of_name(expander, facts, name)
+            ref = style.member(name, goal)
         if ref != builder.empty:
-            members.append((ref, name in required))
+            found.append(_Named(name, goal, ref, name in required))
         elif name in required:
             return builder.empty
     free = _free_members(style, facts, names, key_language)
     if facts.witnesses:
-        return _with_witnesses(style, facts, names, free, members)
-    return _arrange(style, facts, members, free)
+        return _with_witnesses(style, facts, names, free, found)
+    return _arrange(style, facts, [(one.ref, one.is_required) for one in found], free)
 
 
 def _rest(style: MemberStyle, free: list[Free]) -> Ref:
@@ -187,14 +197,12 @@ def _free_members(
 
 
 def _with_named_witnesses(builder: GrammarBuilder, facts: ObjectFacts) -> ObjectFacts:
-    """`facts` in which the names are declared that a witness may have, if they are few."""
-    if all(witness.is_free or witness.is_named for witness in facts.witnesses):
-        return facts
+    """`facts` with the few names declared that a witness may have, where counts matter."""
+    if facts.low < 2 and facts.high is None:
+        return facts  # free members do as well
     members, witnesses = list(facts.members), []
     for witness in facts.witnesses:
-        texts = None
-        if not witness.is_free and not witness.is_named:
-            texts = few_texts(builder, witness.names, MAX_NAMES)
+        texts = few_texts(builder, witness.names, MAX_NAMES)
         if texts is not None:
             members.append(Members(dict.fromkeys(sorted(texts), ()), (), (), witness.node))
             witness = witness._replace(is_named=True)
@@ -203,43 +211,41 @@ def _with_named_witnesses(builder: GrammarBuilder, facts: ObjectFacts) -> Object
 
 
 def _with_witnesses(
-    style: MemberStyle,
-    facts: ObjectFacts,
-    names: list[str],
-    free: list[Free],
-    members: list[tuple[Ref, bool]],
+    style: MemberStyle, facts: ObjectFacts, names: list[str], free: list[Free], found: list[_Named]
 ) -> Ref:
     """Objects with members that must exist: each a declared one, or one of the free."""
-    pending = next((witness for witness in facts.witnesses if not witness.is_free), None)
-    if pending is None:
-        return _with_free_witnesses(style, facts, free, members)
-    others = tuple(witness for witness in facts.witnesses if witness is not pending)
-    fitting = [n for n in names if _is_key(style.expander, facts, pending.names, n)]
-    if _choices(style, facts, names) > MAX_CHOICES:
-        return _without_witness(style, pending, "beside so many names")
-    options: list[Ref] = []
-    if not pending.is_named:
-        free_one = pending._replace(is_free=True)
-        options.append(inside(style, facts._replace(witnesses=(*others, free_one))))
-    for name in fitting:
-        asked = Members({name: pending.goal}, (), (), pending.node)
-        chosen = facts._replace(
-            members=(*facts.members, asked),
-            required=joined(facts.required, (name,)),
-            witnesses=others,
-        )
-        options.append(inside(style, chosen))
-    return style.builder.alt(*options)
-
-
-def _choices(style: MemberStyle, facts: ObjectFacts, names: list[str]) -> int:
-    """In how many ways the witnesses may be declared members, or free ones."""
-    count = 1
+    choices = 1
+    ways: list[list[_Named | None]] = []
     for witness in facts.witnesses:
-        if not witness.is_free:
-            fitting = sum(_is_key(style.expander, facts, witness.names, name) for name in names)
-            count *= fitting + (not witness.is_named)
-    return count
+        fitting: list[_Named | None] = [
+            one for one in found if _is_key(style.expander, facts, witness.names, one.name)
+        ]
+        choices *= len(fitting) if witness.is_named else len(names)
+        ways.append(fitting if witness.is_named else [None, *fitting])
+    if choices > MAX_CHOICES:
+        return _without_witness(style, facts.witnesses[0], "beside so many names")
+    options: list[Ref] = []
+    for choice in product(*ways):
+        free_ones: list[Witness] = []
+        asked: dict[str, Goal] = {}
+        for witness, one in zip(facts.witnesses, choice, strict=True):
+            if one is None:
+                free_ones.append(witness)
+            else:
+                asked[one.name] = joined(asked.get(one.name, ()), witness.goal)
+        members = [
+            (style.member(one.name, joined(one.goal, asked[one.name])), True)
+            if one.name in asked
+            else (one.ref, one.is_required)
+            for one in found
+        ]
+        if all(ref != style.builder.empty for ref, _ in members):
+            if free_ones:
+                chosen = facts._replace(witnesses=tuple(free_ones))
+                options.append(_with_free_witnesses(style, chosen, free, members))
+            else:
+                options.append(_arrange(style, facts, members, free))
+    return style.builder.alt(*options)
 
 
 def _with_free_witnesses(
