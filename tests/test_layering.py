@@ -33,6 +33,7 @@ MAY_IMPORT = {
         "structag.grammar",
         "structag.text.regex",
         "structag.text.charset",
+        "structag.text.few_texts",
         "structag.text.membership",
     ),
     "structag.text": (*FOUNDATION, "structag.grammar", "structag.grammars"),
