@@ -14,7 +14,7 @@ from structag import Compiler, Matcher, Vocabulary
 from structag.errors import StructagError
 
 STRIDE = 20
-LEAST_PASSING, MOST_VALID_REFUSED, MOST_REFUSED = 5556, 6, 96  # of 5,658
+LEAST_PASSING, MOST_VALID_REFUSED, MOST_REFUSED = 5601, 6, 51  # of 5,658
 """Of all schemas in any order: let the first only grow, the others only shrink."""
 MOST_RESTRICTED = 16
 """Schemas of the sample of which some combinations or formats are left out."""
