@@ -6,6 +6,7 @@ matters, give ids.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import structag
@@ -27,6 +28,8 @@ class Spellings:
             if text and token not in self._ids.get(text, ()):
                 self._ids.setdefault(text, []).append(token)
         self._longest = max(map(len, self._ids), default=0)
+        added = sorted((c.encode() for c in vocabulary.added_tokens if c), key=len, reverse=True)
+        self._added = re.compile(b"|".join(map(re.escape, added))) if added else None
 
     def find(self, text: bytes) -> int:
         """The token that spells `text`, an added one if there is one."""
@@ -38,8 +41,15 @@ class Spellings:
         return found[0]
 
     def prefixes(self, data: bytes, start: int) -> Iterator[int]:
-        """The tokens that `data` may go on with at `start`, the longest first."""
-        for size in range(min(self._longest, len(data) - start), 0, -1):
+        """The tokens that `data` may go on with at `start`, the longest first.
+
+        As tokenizers do, none goes into an added token.
+        """
+        added = self._added.search(data, start) if self._added else None
+        end = (
+            len(data) if added is None else added.end() if added.start() == start else added.start()
+        )
+        for size in range(min(self._longest, end - start), 0, -1):
             yield from self._ids.get(data[start : start + size], ())
 
 

@@ -27,6 +27,7 @@ from structag.cli.rendering import InputError, output, print_json
 from structag.cli.tokenizing import Spellings
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
 from structag.explain import Trail, explain_place, explain_token
+from structag.matcher import Expectation
 from structag.words import visible
 
 IdsOption = Annotated[
@@ -138,15 +139,25 @@ class _Tracer:
     def _step(self, token: int, at: int) -> Step:
         self.matcher.fill_next_token_bitmask(self._bitmask)
         allowed = int(np.unpackbits(self._bitmask.view(np.uint8)).sum())
-        first = self._written(token)[:1]
-        trails = [
-            trail
+        written = self._written(token)
+        places = [
+            (_fits(e, token, written), len(trail), trail)
             for e in self.matcher.expectations()
-            if (first and first[0] in e.bytes) or token in e.token_ids
             for trail in e.trails
         ]
+        fit, _, trail = max(places, default=(0, 0, ()))
         taken = self.matcher.accept_token(token)
-        return Step(token, at, allowed, taken, max(trails, key=len, default=()))
+        return Step(token, at, allowed, taken, trail if fit else ())
+
+
+def _fits(expected: Expectation, token: int, written: bytes) -> int:
+    """How surely the token belongs to one part: by its id, by a fixed string, by its first byte."""
+    if token in expected.token_ids:
+        return 3
+    rest = expected.rest
+    if rest and written and (rest.startswith(written) or written.startswith(rest)):
+        return 2
+    return int(bool(written) and written[0] in expected.bytes)
 
 
 _HEAD = f"{'':>5}  {'allowed':>9}  {'':6}  {'token':<16}  part"

@@ -147,6 +147,23 @@ def test_trace(vocabulary: str, capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_no_token_goes_into_an_added_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vocab = {"x": 0, "<": 1, "x<": 2, "/": 3, ">": 4}
+    added = [
+        {"id": 5, "content": "</>", "special": False},
+        {"id": 6, "content": "<end>", "special": True},
+    ]
+    model = TOKENIZER["model"] | {"vocab": vocab, "merges": ["x <"]}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(TOKENIZER | {"model": model, "added_tokens": added}))
+
+    arguments = ["trace", "x</>", "x</>", "--kind", "regex", "--stop-token", "6", "--json"]
+    assert main([*arguments, "--vocab", str(path)]) == 0
+    assert [step["name"] for step in document(capsys)["tokens"]] == ["x", "</>"]
+
+
 def test_trace_of_a_rejected_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", '{"enum":[true]}', "tx", "--json"]) == 1
 
