@@ -8,7 +8,15 @@ next.  Importing this package loads neither torch nor transformers.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from structag.artefact import load
+try:
+    from structag.artefact import load
+except ModuleNotFoundError as error:
+    if error.name != "structag._core":
+        raise
+    raise ImportError(
+        "these are structag's sources, without its compiled core: install it with `pip install .` "
+        "and run Python in another folder, or use `pip install -e .`"
+    ) from None
 from structag.batch import BatchMatcher, BatchResult
 from structag.bitmask import (
     allocate_token_bitmask,

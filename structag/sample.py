@@ -42,6 +42,7 @@ from structag.grammar.least_lengths import (
     live_cases,
 )
 from structag.grammar.plain_spelling import spell_plainly
+from structag.grammar.write import unmarked
 from structag.matcher import Matcher
 from structag.regular_members import PRINTABLE, READABLE, RegularMembers
 from structag.vocabulary import TokenKind
@@ -51,7 +52,7 @@ Piece: TypeAlias = bytes | int
 
 MAX_BYTES = 400
 _ROOM = (0, 4, 16, 64)  # bytes that a regular expression may take beyond its least length
-_MANY = 4  # weight of a class of characters beside other alternatives
+_MANY = 4  # weight of a class of characters, and of text with triggers, beside alternatives
 _RUNS = (0.8, 0.4, 0.1)  # chances that a repetition ends after each round
 _BLANKS = sum(1 << byte for byte in b" \t\r\n")
 _TEXT = (
@@ -112,7 +113,7 @@ class Sampler:
                 expected=f"at most {max_bytes:,}",
                 hint="allow longer outputs",
             )
-        pieces = _Drawing(self, int(room * self.chance.random() ** 2)).pieces()
+        pieces = _Drawing(self, int(room * self.chance.random())).pieces()
         return Sample(self._until_terminated(pieces))
 
     def accepts(self, pieces: Sequence[Piece]) -> bool:
@@ -202,7 +203,7 @@ class _Drawing:
                 return parts
             case Alt(parts):
                 weights = [
-                    _MANY if isinstance(self._grammar.nodes[part], Chars) else 1 for part in parts
+                    _MANY if isinstance(self._node(part), Chars | Scan) else 1 for part in parts
                 ]
                 return (parts[self._choose([self._least[part] for part in parts], weights)],)
             case Repeat(child, low, high):
@@ -251,9 +252,13 @@ class _Drawing:
         self._spend(count * length)
         return count
 
+    def _node(self, ref: Ref) -> Node:
+        """What a mark, or several, is about."""
+        return self._grammar.nodes[unmarked(self._grammar, ref)]
+
     def _is_blank(self, ref: Ref) -> bool:
         """Whether it is one character of white space, which outputs are rarely made of."""
-        match self._grammar.nodes[ref]:
+        match self._node(ref):
             case Bytes(members):
                 return members & ~_BLANKS == 0
             case Chars(ranges):

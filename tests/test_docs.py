@@ -150,15 +150,19 @@ def test_the_language_reference_has_every_format() -> None:
 def test_python_in_documents_runs(name: str, tmp_path: Path) -> None:
     for language, body in blocks(name):
         if language == "python":
-            done = subprocess.run(
-                [sys.executable, "-W", "error", "-c", body],
-                cwd=tmp_path,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            run_python(body, tmp_path)
 
-            assert done.returncode == 0, done.stderr
+
+def run_python(program: str, folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
 
 
 def commands() -> list[tuple[str, str]]:
@@ -230,6 +234,36 @@ MEASURED = ("bench", "stats")
 def without_numbers(text: str) -> str:
     """`text` with every number as 0, and no bars; a fingerprint stays."""
     return re.sub(r" *(?<!\w)\d[\d,.]*(?!\w)", " 0", re.sub(" +█+", "", text))
+
+
+STEP = re.compile(r"(?:Save this as `(.*?)`:\n\n)?^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def test_the_tutorial_can_be_followed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from structag.cli.main import main
+
+    path = ROOT / "docs/tutorial.md"
+    text = path.read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    codes = []
+    for name, language, body in STEP.findall(text):
+        if name:
+            (tmp_path / name).write_text(body, encoding="utf-8")
+        elif language == "python":
+            run_python(body, tmp_path)
+        elif language == "console":
+            command, _, shown = body.partition("\n")
+            codes.append(main(shlex.split(command)[2:]))
+            got = "".join(capsys.readouterr())
+            if os.environ.get("STRUCTAG_UPDATE_DOCS"):
+                text = text.replace(body, f"{command}\n{got}")
+                path.write_text(text, encoding="utf-8")
+            else:
+                assert got == shown
+
+    assert {0, 1, 2} == set(codes)
 
 
 @pytest.mark.parametrize(

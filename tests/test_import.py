@@ -40,3 +40,14 @@ def test_import_loads_no_framework(tmp_path: Path) -> None:
     _, modules = import_in_fresh_process(tmp_path)
 
     assert modules.isdisjoint(FRAMEWORKS)
+
+
+def test_sources_that_are_not_built_say_so() -> None:
+    root = Path(__file__).resolve().parents[1]
+    program = f"import sys; sys.path.insert(0, {str(root)!r}); import structag"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert "ImportError: these are structag's sources, without its compiled core" in done.stderr
