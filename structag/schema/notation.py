@@ -7,6 +7,7 @@ styles (`structag.schema.arguments`) write the same values in other ways.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Protocol
 
 from structag.grammar.builder import GrammarBuilder
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from structag.schema.options import SchemaOptions
 
 WHITESPACE = b" \t\n\r"
+_PLAIN_NAME = re.compile(r"[ !#-\[\]-~]*")
 
 
 class Notation(Protocol):
@@ -94,7 +96,13 @@ class JsonNotation:
         return self.builder.seq(self._open_brace, members, self._close_brace)
 
     def member(self, name: str, value: Ref, goal: Goal) -> Ref:
-        return self.free_member(self.builder.literal(name.encode()), value)
+        return self.builder.seq(self.name(name), self._colon, value)
+
+    def name(self, name: str) -> Ref:
+        """A fixed name, as `string` writes it."""
+        if _PLAIN_NAME.fullmatch(name):
+            return self.builder.literal(f'"{name}"'.encode())
+        return self.string(self.builder.literal(name.encode()))
 
     def free_member(self, keys: Ref, value: Ref) -> Ref:
         return self.builder.seq(self.string(keys), self._colon, value)

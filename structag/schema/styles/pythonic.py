@@ -40,6 +40,9 @@ class PythonNotation(JsonNotation):
         builder = self.builder
         return builder.alt(*(quoted(builder, text, quoting) for quoting in _QUOTINGS))
 
+    def name(self, name: str) -> Ref:
+        return self.string(self.builder.literal(name.encode()))
+
     def distinct_string(self, text: Ref) -> Ref | None:
         return None
 
