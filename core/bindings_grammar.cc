@@ -401,7 +401,9 @@ NodeRef MakeImport(GrammarTable& table, std::shared_ptr<Module> module) {
   return table.Import(std::move(module));
 }
 
-NodeRef Extend(GrammarTable& table, const Grammar& grammar) { return CopyGrammar(grammar, table); }
+NodeRef Extend(GrammarTable& table, const Grammar& grammar, std::string_view prefix) {
+  return CopyGrammar(grammar, table, prefix);
+}
 
 std::size_t SequenceLength(GrammarTable& table, NodeRef ref) {
   return table.kind(table.Checked(ref)) == NodeKind::kSeq ? table.words(ref).size() : 1;
@@ -458,7 +460,7 @@ void BindTable(nb::module_& m) {
       .def("encoded", OnTable(&MakeEncoded), nb::arg("codec"), nb::arg("child"))
       .def("mark", OnTable(&GrammarTable::Mark), nb::arg("label"), nb::arg("child"))
       .def("intern", OnTable(&InternNode), nb::arg("node"))
-      .def("extend", OnTable(&Extend), nb::arg("grammar"))
+      .def("extend", OnTable(&Extend), nb::arg("grammar"), nb::arg("prefix") = "")
       .def("refer", OnTable(&MakeImport), nb::arg("module"))
       .def("node", OnTable(&NodeOf), nb::arg("ref"))
       .def("literal_data", OnTable(&LiteralData), nb::arg("ref"))

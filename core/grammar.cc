@@ -403,7 +403,8 @@ namespace {
 // Copies grammars into one table.
 class Copier {
  public:
-  Copier(GrammarTable& table, bool inlines) : table_(table), inlines_(inlines) {}
+  Copier(GrammarTable& table, bool inlines, std::string_view prefix)
+      : table_(table), inlines_(inlines), prefix_(prefix) {}
 
   NodeRef Copy(const Grammar& grammar);
 
@@ -413,6 +414,7 @@ class Copier {
 
   GrammarTable& table_;
   const bool inlines_;
+  const std::string_view prefix_;
   std::unordered_map<const Module*, NodeRef> places_;
 };
 
@@ -439,7 +441,12 @@ NodeRef Copier::Copy(const Grammar& grammar) {
     words.assign(old.begin(), old.end());
     const std::span<std::uint32_t> span(words);
     ForEachChild(kind, span, [&](std::uint32_t& child) { child = places[child]; });
-    ForEachText(kind, span, [&](std::uint32_t& id) { id = table_.InternText(from.text(id)); });
+    ForEachText(kind, span, [&](std::uint32_t& id) {
+      const std::string_view text = from.text(id);
+      const bool is_label = kind == NodeKind::kMark && !prefix_.empty();
+      id =
+          is_label ? table_.InternText(std::string(prefix_).append(text)) : table_.InternText(text);
+    });
     if (kind == NodeKind::kAlt || kind == NodeKind::kAnd) std::sort(words.begin(), words.end());
     places[ref] = Place(kind, words);
   }
@@ -464,14 +471,14 @@ NodeRef Copier::CopyModule(const std::shared_ptr<const Module>& module) {
 
 }  // namespace
 
-NodeRef CopyGrammar(const Grammar& grammar, GrammarTable& table) {
-  return Copier(table, false).Copy(grammar);
+NodeRef CopyGrammar(const Grammar& grammar, GrammarTable& table, std::string_view prefix) {
+  return Copier(table, false, prefix).Copy(grammar);
 }
 
 std::shared_ptr<const Grammar> Inlined(const std::shared_ptr<const Grammar>& grammar) {
   if (!grammar->table->has_imports()) return grammar;
   const auto table = std::make_shared<GrammarTable>();
-  const NodeRef root = Copier(*table, true).Copy(*grammar);
+  const NodeRef root = Copier(*table, true, {}).Copy(*grammar);
   return std::make_shared<Grammar>(Grammar{table, static_cast<std::uint32_t>(table->size()),
                                            static_cast<std::uint32_t>(table->rule_count()), root});
 }

@@ -223,8 +223,9 @@ struct Grammar {
 // 1 for every expression that the root refers to, directly or through rules.
 std::vector<std::uint8_t> ReachableNodes(const Grammar& grammar);
 
-// Copies what the root of `grammar` reaches into `table`; where the root went.
-NodeRef CopyGrammar(const Grammar& grammar, GrammarTable& table);
+// Copies what the root of `grammar` reaches into `table`, with `prefix` before the labels of marks;
+// where the root went.
+NodeRef CopyGrammar(const Grammar& grammar, GrammarTable& table, std::string_view prefix = {});
 
 // The same grammar with every module copied to where it is referred to; itself if it has none.
 std::shared_ptr<const Grammar> Inlined(const std::shared_ptr<const Grammar>& grammar);

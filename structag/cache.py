@@ -100,6 +100,11 @@ def content_key(value: Any) -> bytes | None:
         return None
 
 
+def value_of_key(key: bytes) -> Any:
+    """A copy of the value that a key was made of, which nobody else can change."""
+    return pickle.loads(key[1:]) if key.startswith(b".") else marshal.loads(key)
+
+
 def _text_bytes(key: Hashable) -> int:
     parts = key if isinstance(key, tuple) else (key,)
     return sum(len(part) for part in parts if isinstance(part, str | bytes))

@@ -64,6 +64,7 @@ class Fragment(NamedTuple):
     grammar: Grammar
     notes: tuple[Note, ...]
     module: Module | None
+    owner: object = None
 
     @property
     def memory_bytes(self) -> int:
@@ -124,6 +125,7 @@ class GrammarBuilder(GrammarTable):
         pointer: str = "",
         *,
         is_operand: bool = True,
+        owner: object = None,
     ) -> Ref:
         """What `make` builds, in this builder; taken from the builder's fragments if it is there.
 
@@ -133,21 +135,28 @@ class GrammarBuilder(GrammarTable):
             pointer: the place that its notes are put at.
             is_operand: it may become an operand of something that takes regular expressions only;
                 otherwise it is referred to, if it can be.
+            owner: what `key` has only the identity of; kept alive with the fragment.  The labels of
+                marks then are pointers that `pointer` is put before.
         """
         fragments = None if key is None else self._fragments
         fragment = None if fragments is None else fragments.get(key)
-        if fragment is None:
+        if fragment is None or fragment.owner is not owner:
             builder = GrammarBuilder(self._fragments, origins=self.origins)
             grammar = builder.build(make(builder))
             module = None if is_operand or self.origins else grammar.native.as_module()
-            fragment = Fragment(grammar, tuple(builder.notes), module)
+            fragment = Fragment(grammar, tuple(builder.notes), module, owner)
             if fragments is not None:
                 fragments.put(key, fragment)
         self.notes += [Note(pointer + note.pointer, note.content) for note in fragment.notes]
         self.marker_tokens.update(fragment.grammar.marker_tokens)
         if fragment.module is not None:
             return self.refer(fragment.module)
-        return self.extend(fragment.grammar.native)
+        return self.extend(fragment.grammar.native, "" if owner is None else pointer)
+
+    @property
+    def shares(self) -> bool:
+        """Whether fragments are kept, and are the same wherever they are used."""
+        return self._fragments is not None and not self.origins
 
     def origin(self, label: str, child: Ref) -> Ref:
         """`child`, marked with where it comes from if this builder keeps origins.

@@ -12,17 +12,20 @@ from typing import TypeAlias
 
 from structag.errors import FormatError, LimitError
 from structag.limits import Limits
-from structag.tags.following import END_OF_OUTPUT, Part, has_region, is_unbounded, parts
+from structag.tags.following import (
+    END_OF_OUTPUT,
+    Part,
+    has_region,
+    is_self_contained,
+    is_unbounded,
+    parts,
+)
 from structag.tags.model import (
     AnyTextFormat,
     AnyTokensFormat,
-    ConstStringFormat,
     DispatchFormat,
     ExcludeTokenFormat,
-    GrammarFormat,
-    JSONSchemaFormat,
     Marker,
-    RegexFormat,
     StructuralTag,
     TagFormat,
     TokenDispatchFormat,
@@ -55,8 +58,6 @@ def check_format(tag: StructuralTag, names: TokenNames, limits: Limits | None = 
 
 
 _FORMAT_WORK = 20
-_SILENT = frozenset((ConstStringFormat, GrammarFormat, JSONSchemaFormat, RegexFormat))
-"""Leaves that are no region and name no token."""
 
 
 class _Checker:
@@ -66,14 +67,8 @@ class _Checker:
         self._work = 0
 
     def passes(self, part: Part) -> bool:
-        """Whether there is nothing to check in a format: a tag between texts around a leaf."""
-        format = part.format
-        if (
-            type(format) is not TagFormat
-            or type(format.content) not in _SILENT
-            or type(format.begin) is not str
-            or type(format.end) is not str
-        ):
+        """Whether there is nothing to check in a format."""
+        if not is_self_contained(part.format):
             return False
         self._charge(2 * (_FORMAT_WORK + len(part.pointer)))
         return True

@@ -182,6 +182,20 @@ def is_open(format: Format) -> bool:
     return False
 
 
+def is_self_contained(format: Format) -> bool:
+    """Whether `format` is a tag between texts whose content nothing outside of it bears on."""
+    return (
+        type(format) is TagFormat
+        and type(format.content) in _WITHOUT_REGIONS
+        and type(format.begin) is str
+        and type(format.end) is str
+    )
+
+
+_WITHOUT_REGIONS = frozenset((ConstStringFormat, GrammarFormat, JSONSchemaFormat, RegexFormat))
+"""Leaves that are no region and name no token."""
+
+
 def starts(format: Format) -> tuple[Marker, ...] | None:
     """The markers one of which `format` begins with; None if that is not sure."""
     found: list[Marker] = []

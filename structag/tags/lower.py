@@ -20,7 +20,14 @@ from structag.grammar.expressions import Alt, Budget, Mark, Ref, Repeat, Seq
 from structag.limits import Limits
 from structag.tags.check import check_format
 from structag.tags.dispatch import Case, lower_dispatch, lower_separated
-from structag.tags.following import END_OF_OUTPUT, Part, is_open, is_unbounded, parts
+from structag.tags.following import (
+    END_OF_OUTPUT,
+    Part,
+    is_open,
+    is_self_contained,
+    is_unbounded,
+    parts,
+)
 from structag.tags.model import (
     AnyTextFormat,
     AnyTokensFormat,
@@ -70,7 +77,9 @@ def lower_document(
     """
     tag, shape = parse_document(source, limits, known)
     try:
-        return lower_format(tag, builder, vocabulary, limits)
+        return lower_format(
+            tag, builder, vocabulary, limits, is_own=isinstance(source, str | bytes)
+        )
     except StructagError as error:
         raise shape.relocate(error) from None
 
@@ -80,8 +89,12 @@ def lower_format(
     builder: GrammarBuilder,
     vocabulary: TokenTable,
     limits: Limits | None = None,
+    *,
+    is_own: bool = False,
 ) -> Ref:
     """The expression of `tag` in `builder`, its tokens resolved.  Checks the tag first.
+
+    `is_own`: nobody else has the models, so that what they hold can never change.
 
     Raises:
         FormatError: see `check_format`.
@@ -93,7 +106,7 @@ def lower_format(
     names = TokenNames(vocabulary)
     check_format(tag, names, limits)
     builder.marker_tokens.update(tag.marker_tokens)
-    lowering = _Lowering(builder, names, limits)
+    lowering = _Lowering(builder, names, limits, is_own)
     ref = run_walk(lowering.lower(Part(tag.format, "/format", END_OF_OUTPUT)))
     if ref == builder.empty:
         raise GrammarError(
@@ -106,7 +119,10 @@ def lower_format(
 
 
 class _Lowering:
-    def __init__(self, builder: GrammarBuilder, names: TokenNames, limits: Limits) -> None:
+    def __init__(
+        self, builder: GrammarBuilder, names: TokenNames, limits: Limits, is_own: bool = False
+    ) -> None:
+        self._is_own = is_own
         self._builder = builder
         self._names = names
         self._limits = limits
@@ -247,9 +263,14 @@ class _Lowering:
         for part in parts(outer):
             tag = part.format
             assert isinstance(tag, TagFormat)
+            trigger, skip = trigger_of(tag)
+            if not at_least_one and skip is not None and self._is_shared(tag):
+                rest = self._shared_tag(tag, part.pointer, skip)
+                if rest != self._builder.empty:
+                    cases.append(Case(trigger, rest, self._builder.empty, False))
+                    continue
             (inner,) = parts(part)
             content = yield self.lower(inner)
-            trigger, skip = trigger_of(tag)
             rest, whole = (
                 self._builder.mark(part.pointer, self._tag(tag, part.pointer, content, cut))
                 if is_used
@@ -258,6 +279,28 @@ class _Lowering:
             )
             cases.append(Case(trigger, rest, whole, is_open(tag)))
         return cases
+
+    def _is_shared(self, tag: TagFormat) -> bool:
+        return (
+            self._is_own
+            and self._builder.shares
+            and type(tag.content) is JSONSchemaFormat
+            and is_self_contained(tag)
+        )
+
+    def _shared_tag(self, tag: TagFormat, pointer: str, skip: int) -> Ref:
+        """A tag without the first `skip` characters of its begin; made once for many documents."""
+
+        def lower(builder: GrammarBuilder) -> Ref:
+            lowering = _Lowering(builder, self._names, self._limits)
+            (inner,) = parts(Part(tag, "", END_OF_OUTPUT))
+            content = run_walk(lowering.lower(inner))
+            return builder.mark("", lowering._tag(tag, "", content, skip))
+
+        try:
+            return self._builder.fragment(("tag", id(tag), skip), lower, pointer, owner=tag)
+        except StructagError as error:
+            raise error.at(pointer) from None
 
     def _triggered_tags(self, format: TriggeredTagsFormat, part: Part) -> Walk[Ref]:
         triggers = TextSet(format.triggers, charge=lambda work: None)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-from structag.cache import Cache, content_key
+from structag.cache import Cache, content_key, value_of_key
 from structag.errors import FormatError, LimitError
 from structag.limits import Limits
 from structag.source import read_json
@@ -137,7 +137,8 @@ class _Reader:
             if known is not None:
                 items.append(known.model)
                 continue
-            model = yield self.read(item, join_pointer(pointer, index))
+            own = item if key is None else value_of_key(key)  # it may be kept
+            model = yield self.read(own, join_pointer(pointer, index))
             items.append(model)
             if self._known is not None and key is not None:
                 self._known.put(key, KnownTag(model, len(key)))

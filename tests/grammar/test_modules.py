@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from support.engine import LIMITS, compile_or_none, mask_of
@@ -11,12 +14,15 @@ from support.strategies import GrammarSample, grammars
 
 from structag import Compiler, Matcher, Vocabulary
 from structag._core import Module
-from structag.errors import GrammarError, LimitError
+from structag.errors import GrammarError, LimitError, SchemaError
 from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar, Imported
-from structag.grammar.fingerprint import fingerprint
+from structag.grammar.fingerprint import fingerprint, structural_hash
 from structag.grammar.simplify import simplify_grammar
+from structag.schema.report import Report
+from structag.tags.lower import lower_document
+from structag.tags.parse import parse_format
 
 STEPS = 8
 COMPILER = Compiler(Vocabulary.byte_level(), limits=LIMITS)
@@ -70,7 +76,10 @@ def tag_of(names: list[str], begin: str = "<f=") -> dict[str, Any]:
         {
             "type": "tag",
             "begin": f"{begin}{name}>",
-            "content": {"type": "json_schema", "json_schema": {**SCHEMA, "title": name}},
+            "content": {
+                "type": "json_schema",
+                "json_schema": {**copy.deepcopy(SCHEMA), "title": name},
+            },
             "end": "</f>",
         }
         for name in names
@@ -119,3 +128,42 @@ def test_what_holds_markers_is_no_module() -> None:
     assert b.build(b.literal(b"<a>", marker=True)).native.as_module() is None
     assert b.build(b.repeat(b.literal(b"a"), 0)).native.as_module() is None
     assert b.build(b.literal(b"<a>")).native.as_module() is not None
+
+
+def test_tags_made_before_are_marked_where_they_stand_now() -> None:
+    vocabulary = Vocabulary.byte_level()
+    compiler = Compiler(vocabulary)
+    compiler.compile_structural_tag(json.dumps(tag_of(["a", "b", "c"])))
+    again = compiler.compile_structural_tag(json.dumps(tag_of(["c", "d", "a"])))
+    builder = GrammarBuilder()
+    alone = builder.build(lower_document(tag_of(["c", "d", "a"]), builder, vocabulary))
+    hashes = [structural_hash(g, marks=True)[g.root] for g in (again.grammar, alone)]
+
+    assert hashes[0] == hashes[1]
+    assert again.report.entries == Report.of(builder.notes).entries
+
+
+def test_an_error_in_a_tag_names_its_place_each_time() -> None:
+    compiler = Compiler(Vocabulary.byte_level())
+    tag = tag_of(["a", "b"])
+    tag["format"]["tags"][1]["content"]["json_schema"] = {"type": "strin"}
+    for _ in range(2):
+        with pytest.raises(SchemaError) as caught:
+            compiler.compile_structural_tag(json.dumps(tag))
+        assert caught.value.pointer == "/format/tags/1/content/json_schema/type"
+
+
+def test_a_schema_that_its_owner_changes_is_read_again() -> None:
+    compiler = Compiler(Vocabulary.byte_level())
+    tag = tag_of(["a"])
+    schema = tag["format"]["tags"][0]["content"]["json_schema"]
+    before = [compiler.compile_structural_tag(s).fingerprint for s in (tag, parse_format(tag))]
+    text = json.dumps(tag)
+    model = parse_format(tag)
+    schema["properties"]["city"]["type"] = "integer"
+    after = [compiler.compile_structural_tag(s).fingerprint for s in (tag, model)]
+    again = compiler.compile_structural_tag(text).fingerprint
+
+    assert before[0] == before[1] == again
+    assert after[0] != before[0]
+    assert after[1] in (before[0], after[0])
