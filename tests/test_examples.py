@@ -21,7 +21,15 @@ def run(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+# Those that run a real model take too long under sanitizers.
+SLOW = {"generate.py"}
+PATHS = [
+    pytest.param(path, id=path.name, marks=[pytest.mark.slow] if path.name in SLOW else [])
+    for path in sorted(EXAMPLES.glob("*.py"))
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_example_runs(path: Path, tmp_path: Path) -> None:
     done = run(path.name, tmp_path)
 
