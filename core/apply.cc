@@ -20,9 +20,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <exception>
+#include <functional>
 #include <limits>
-#include <system_error>
+#include <memory>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -38,8 +43,10 @@ constexpr size_t kWordBits = 32;
 constexpr size_t kBlockWords = 4;
 constexpr size_t kBlockLanes = kWordBits * kBlockWords;
 
-// A thread's start costs some 20 microseconds, which is what this much takes to mask.
-constexpr size_t kThreadBytes = size_t{1} << 20;
+// Where no processor is idle another thread costs milliseconds until it has run, so only calls
+// that are long anyway start some.  Less than this many bytes are never worth a look at the clock.
+constexpr std::chrono::microseconds kWorthHelp{1000};
+constexpr size_t kThreadBytes = size_t{4} << 20;
 
 // The bit pattern of minus infinity; Lane is the unsigned integer as wide as a logit.
 constexpr uint16_t kFloat16Infinity = 0xFC00;
@@ -202,65 +209,97 @@ void ApplyMappedRow(Lane* logits, std::span<const Token> tokens, const int32_t* 
   }
 }
 
-// Applies the rows r with r % share_count == share, so that no row is two threads' business.
 template <typename Lane>
-void ApplyShare(const LogitRows& logits, const MaskRows& masks, const ApplyOptions& options,
-                Lane infinity, size_t share, size_t share_count) noexcept {
-  auto* const data = static_cast<Lane*>(logits.data);
-  const auto apply = [&](size_t index) {
-    if (index % share_count != share) {
-      return;
-    }
-    const auto row = static_cast<ptrdiff_t>(index);
-    Lane* const place = data + row * logits.row_stride;
-    const int32_t* const words = masks.data + row * masks.row_stride;
-    if (!options.token_map.has_value()) {
-      ApplyRow(place, logits.width, words, masks.word_count, infinity, options.kernel);
-    } else if (const TokenMap& map = *options.token_map; map.is_wide) {
-      const std::span tokens(static_cast<const int64_t*>(map.data), map.size);
-      ApplyMappedRow(place, tokens, words, masks.word_count, infinity);
-    } else {
-      const std::span tokens(static_cast<const int32_t*>(map.data), map.size);
-      ApplyMappedRow(place, tokens, words, masks.word_count, infinity);
-    }
-  };
-  if (options.rows.has_value()) {
-    for (const int64_t row : *options.rows) {
-      apply(static_cast<size_t>(row));
-    }
+void ApplyOneRow(const LogitRows& logits, const MaskRows& masks, const std::optional<TokenMap>& map,
+                 Lane infinity, ApplyKernel kernel, size_t index) noexcept {
+  const auto row = static_cast<ptrdiff_t>(index);
+  Lane* const place = static_cast<Lane*>(logits.data) + row * logits.row_stride;
+  const int32_t* const words = masks.data + row * masks.row_stride;
+  if (!map.has_value()) {
+    ApplyRow(place, logits.width, words, masks.word_count, infinity, kernel);
+  } else if (map->is_wide) {
+    const std::span tokens(static_cast<const int64_t*>(map->data), map->size);
+    ApplyMappedRow(place, tokens, words, masks.word_count, infinity);
   } else {
-    for (size_t row = 0; row < logits.row_count; ++row) {
-      apply(row);
-    }
+    const std::span tokens(static_cast<const int32_t*>(map->data), map->size);
+    ApplyMappedRow(place, tokens, words, masks.word_count, infinity);
   }
 }
 
-// How many threads are worth their start.
-size_t ShareCount(const LogitRows& logits, const ApplyOptions& options) noexcept {
-  const size_t row_count = options.rows.has_value() ? options.rows->size() : logits.row_count;
-  const size_t bytes = row_count * logits.width * LogitBytes(logits.type);
-  const size_t useful = std::min(row_count, bytes / kThreadBytes);
-  return std::clamp<size_t>(useful, 1, std::max(options.max_threads, 1U));
+// The rows of one call, taken one by one by the threads that work on it.  The threads own it
+// together and the caller waits for rows only: a thread that comes when all are taken, which is
+// late on a busy machine, finds nothing to do and touches no array.
+struct Job {
+  std::function<void(size_t)> apply;
+  std::vector<size_t> rows;
+  std::atomic<size_t> next{0};
+  std::atomic<size_t> done{0};
+
+  // Applies the next row; false if there is none.
+  bool ApplyNext() {
+    const size_t i = next.fetch_add(1, std::memory_order_relaxed);
+    if (i >= rows.size()) {
+      return false;
+    }
+    apply(rows[i]);
+    if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == rows.size()) {
+      done.notify_all();
+    }
+    return true;
+  }
+};
+
+// Starts further threads once the call has proved long, if as much is still to be done.
+void ApplyTogether(const std::shared_ptr<Job>& job, unsigned max_threads) noexcept {
+  const auto start = std::chrono::steady_clock::now();
+  bool is_decided = false;
+  for (size_t taken = 1; job->ApplyNext(); ++taken) {
+    const auto elapsed = std::chrono::steady_clock::now() - start;
+    if (is_decided || elapsed < kWorthHelp) {
+      continue;
+    }
+    is_decided = true;  // the caller alone has taken rows so far
+    const size_t left = job->rows.size() - taken;
+    if (elapsed * left < kWorthHelp * taken) {
+      continue;
+    }
+    try {
+      for (size_t i = 1; i < std::min<size_t>(max_threads, left); ++i) {
+        std::thread([job] {
+          while (job->ApplyNext()) {
+          }
+        }).detach();
+      }
+    } catch (const std::exception&) {  // no thread to be had: the caller does it all
+    }
+  }
+  for (size_t done = 0; (done = job->done.load(std::memory_order_acquire)) < job->rows.size();) {
+    job->done.wait(done);
+  }
 }
 
 template <typename Lane>
 void ApplyRows(const LogitRows& logits, const MaskRows& masks, const ApplyOptions& options,
                Lane infinity) noexcept {
-  const size_t share_count = ShareCount(logits, options);
-  const auto apply = [&](size_t share) {
-    ApplyShare(logits, masks, options, infinity, share, share_count);
-  };
-  std::vector<std::jthread> threads;
-  size_t started = 1;
-  try {
-    for (; started < share_count; ++started) {
-      threads.emplace_back(apply, started);
+  const auto apply = [logits, masks, map = options.token_map, infinity, kernel = options.kernel](
+                         size_t row) { ApplyOneRow(logits, masks, map, infinity, kernel, row); };
+  const size_t row_count = options.rows.has_value() ? options.rows->size() : logits.row_count;
+  if (options.max_threads > 1 && row_count * logits.width * sizeof(Lane) >= kThreadBytes) {
+    const auto job = std::make_shared<Job>();
+    job->apply = apply;
+    job->rows.resize(row_count);
+    if (options.rows.has_value()) {  // each row once, or two threads might write it
+      std::copy(options.rows->begin(), options.rows->end(), job->rows.begin());
+      std::sort(job->rows.begin(), job->rows.end());
+      job->rows.erase(std::unique(job->rows.begin(), job->rows.end()), job->rows.end());
+    } else {
+      std::iota(job->rows.begin(), job->rows.end(), size_t{0});
     }
-  } catch (const std::exception&) {  // no thread to be had: the shares left are this thread's
+    ApplyTogether(job, options.max_threads);
+    return;
   }
-  apply(0);
-  for (; started < share_count; ++started) {
-    apply(started);
+  for (size_t i = 0; i < row_count; ++i) {
+    apply(options.rows.has_value() ? static_cast<size_t>((*options.rows)[i]) : i);
   }
 }
 

@@ -74,7 +74,7 @@ struct ApplyOptions {
   // These rows only; duplicates are harmless.
   std::optional<std::span<const int64_t>> rows = std::nullopt;
   std::optional<TokenMap> token_map = std::nullopt;
-  unsigned max_threads = 1;  // the caller's one included; small batches use no other
+  unsigned max_threads = 1;  // the caller's included; short calls start none
   ApplyKernel kernel = BestApplyKernel();
 };
 

@@ -5,6 +5,7 @@ On the GPU if there is one; else the pool lies in main memory, and Triton's kern
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -229,3 +230,52 @@ def test_applying_is_captured_in_a_cuda_graph() -> None:
         assert bits(logits) == bits(plainly_masked(given, [*matchers, None]))
         for matcher in matchers:
             matcher.accept_token(token)
+
+
+@pytest.mark.timing
+@pytest.mark.skipif(DEVICE == "cpu", reason="no GPU")
+def test_a_step_takes_less_than_copying_whole_masks() -> None:
+    """256 rows of 128 k tokens; with xgrammar installed, its kernel on whole masks as well."""
+    size = 1 << 17
+    spelled = [bytes([byte]) for byte in range(256)] + [b"%06d" % i for i in range(size - 257)]
+    vocabulary = structag.Vocabulary.from_token_bytes(
+        spelled, special={size - 1: "<stop>"}, stop_token_ids=size - 1
+    )
+    grammar = structag.Compiler(vocabulary).compile_regex("[0-9a-z]{0,90}")
+    matchers = [structag.Matcher(grammar) for _ in range(256)]
+    batch = structag.BatchMatcher()
+    pool = structag.DeviceMaskPool(vocabulary, 256, DEVICE)
+    mask = structag.allocate_token_bitmask(256, size, "torch").pin_memory()
+    logits = torch.zeros(256, size, dtype=torch.bfloat16, device=DEVICE)
+
+    def by_number() -> None:
+        pool.update(matchers)
+        pool.apply(logits)
+
+    def whole() -> None:
+        batch.fill_next_token_bitmask(matchers, mask)
+        structag.apply_token_bitmask_inplace(logits, mask.to(DEVICE, non_blocking=True))
+
+    assert seconds(by_number) < seconds(whole)
+    try:
+        import xgrammar
+    except ImportError:
+        return
+
+    def peer() -> None:
+        on_device = mask.to(DEVICE, non_blocking=True)
+        xgrammar.apply_token_bitmask_inplace(logits, on_device, backend="triton")
+
+    assert seconds(by_number) < seconds(peer)
+
+
+def seconds(step: Any) -> float:
+    """The fastest of many runs, from call to the device's being done."""
+    times = []
+    for _ in range(30):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        step()
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - start)
+    return min(times)

@@ -95,9 +95,10 @@ void TestAgainstReference(LogitType type, ApplyKernel kernel, Pattern pattern, S
   CHECK(logits == expected);
 }
 
-// Enough rows that threads are started, every other one named, some twice.
+// Enough rows that threads are started (at the latest where sanitizers make them slow), every other
+// one named, some twice.
 void TestThreadsWriteWhatOneThreadWrites() {
-  constexpr size_t kRows = 40;
+  constexpr size_t kRows = 400;
   constexpr size_t kWidth = 100'000;
   constexpr size_t kWords = kWidth / 32;
   std::mt19937 random(7);
