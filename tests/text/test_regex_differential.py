@@ -54,7 +54,12 @@ def is_decided_by_regress(
     question: Question, flag: str, text: str, ours: tuple[bool, bool]
 ) -> bool:
     (answer,) = ask_regress([question._replace(texts=[text])])
-    return answer is not None and answer[0] == flag and answer[1][0] == ours
+    if answer is None or answer[0] != flag:
+        # Nobody decides where V8 is known to be at fault: under v and i, A belongs to `[^[ab]&&a]`
+        # for it, and to `[[ab]&&a]` as well.
+        has_operation = re.search("&&|--", question.pattern) and "[^" in question.pattern
+        return flag == "v" and "i" in question.flags and bool(has_operation)
+    return answer[1][0] == ours
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
