@@ -227,7 +227,7 @@ def test_commands_print_what_is_shown(
     assert is_current or out + err == shown
 
 
-MEASURED = ("bench", "stats")
+MEASURED = ("bench", "compile", "stats")
 """Commands whose numbers are about the machine and the version."""
 
 
