@@ -96,7 +96,8 @@ class KnownTag(NamedTuple):
 class _Reader:
     def __init__(self, known: Cache[KnownTag] | None) -> None:
         self._known = known
-        self._done: dict[int, Any] = {}  # equal parts by identity: Python data may share them
+        # Equal parts by identity, since Python data may share them; each is kept alive.
+        self._done: dict[int, tuple[Any, Any]] = {}
 
     def read(self, value: Any, pointer: str) -> Walk[Any]:
         if isinstance(value, _FORMATS):
@@ -104,7 +105,7 @@ class _Reader:
         if type(value) is not dict and not isinstance(value, Mapping):
             _refuse_value(value, pointer, "a format: an object with a `type`")
         if id(value) in self._done:
-            return self._done[id(value)]
+            return self._done[id(value)][1]
         model = _model_of(value, pointer)
         _check_fields(value, model, pointer)
         fields = dict(value)
@@ -125,7 +126,7 @@ class _Reader:
             made = model(**fields)
         except ValidationError as error:
             raise _first_error(error, value, model, pointer) from None
-        self._done[id(value)] = made
+        self._done[id(value)] = (value, made)
         return made
 
     def _read_each(self, values: Sequence[Any], pointer: str) -> Walk[list[Any]]:
