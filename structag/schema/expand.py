@@ -240,7 +240,7 @@ class Expander:
             if expand is not None:
                 part = expand(self, node)
                 if part is not ANY:  # members in the order in which the schema speaks of them
-                    is_base = place < own and key in ("$ref", "allOf")
+                    is_base = place < own and _adds_names(part, schema["properties"])
                     both = (part, forms) if is_base else (forms, part)
                     forms = self.intersection(node, *both)
         return forms
@@ -351,6 +351,12 @@ class Expander:
                 needed = needed._replace(null=False, booleans=0, numbers=(), strings=(), arrays=())
             forms = self.intersection(node, forms, unite([without, needed]))
         return forms
+
+
+def _adds_names(forms: Forms, known: Any) -> bool:
+    """Whether forms declare members that `known`, the properties beside them, do not."""
+    members = {id(m): m for fact in forms.objects for m in fact.members}
+    return any(not m.properties.keys() <= known.keys() for m in members.values())
 
 
 def _product_size(left: tuple[ObjectFacts, ...], right: tuple[ObjectFacts, ...]) -> int:

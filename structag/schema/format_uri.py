@@ -52,5 +52,5 @@ def uri_template_pattern() -> str:
     """A URI template of any level."""
     name = rf"(?:[A-Za-z0-9_]|{_ESCAPED})"
     variable = rf"{name}(?:\.?{name})*(?::[1-9]\d{{0,3}}|\*)?"
-    literal = rf"(?:[!#$&(-;=?-\[\]_a-z~{_OTHER}{_PRIVATE}]|{_ESCAPED})"
+    literal = rf"(?:[!#$&-;=?-\[\]_a-z~{_OTHER}{_PRIVATE}]|{_ESCAPED})"
     return rf"(?:{literal}|\{{[+#./;?&=,!@|]?{variable}(?:,{variable})*\}})*"

@@ -20,6 +20,8 @@ DRAFTS = {
     "draft2020-12": ("https://json-schema.org/draft/2020-12/schema", 1222),
 }
 """The `$schema` of each draft, and how many tests are handled; raise these, never lower them."""
+FORMATS = {"draft4": 216, "draft7": 625, "draft2019-09": 706, "draft2020-12": 713}
+"""How many tests of asserted formats come out as they should; raise these as well."""
 # A meta-schema of the test's own that leaves the validation vocabulary out: we enforce it anyway.
 STRICTER = {"vocabulary.json"}
 
@@ -75,3 +77,26 @@ def test_every_group_is_right_or_refused(draft: str) -> None:
 
     assert wrong == []
     assert handled >= least
+
+
+@pytest.mark.parametrize("draft", FORMATS)
+def test_every_format_is_right_or_restricted(draft: str) -> None:
+    """The optional tests of `format`: a valid text is refused only where the report says so."""
+    assert DATA is not None
+    uri, _ = DRAFTS[draft]
+    compiler = Compiler(Vocabulary.byte_level())
+    right = 0
+    for path in sorted(Path(DATA, "json-schema-test-suite", draft).glob("optional/format/*.json")):
+        for group in json.loads(path.read_text("utf-8")):
+            grammar = compiler.compile_json_schema({"$schema": uri, **group["schema"]})
+            is_restricted = any(entry.keyword for entry in grammar.report.restricted)
+            for test in group["tests"]:
+                matcher = Matcher(grammar)
+                accepted = matcher.accept_string(json.dumps(test["data"])) and (
+                    matcher.is_completed()
+                )
+                right += accepted == test["valid"]
+                assert test["valid"] or not accepted, (path.name, test)
+                assert accepted or not test["valid"] or is_restricted, (path.name, test)
+
+    assert right >= FORMATS[draft]
