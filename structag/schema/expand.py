@@ -240,7 +240,7 @@ class Expander:
             if expand is not None:
                 part = expand(self, node)
                 if part is not ANY:  # members in the order in which the schema speaks of them
-                    is_base = place < own and _adds_names(part, schema["properties"])
+                    is_base = place < own and _comes_first(part, schema["properties"])
                     both = (part, forms) if is_base else (forms, part)
                     forms = self.intersection(node, *both)
         return forms
@@ -353,10 +353,16 @@ class Expander:
         return forms
 
 
-def _adds_names(forms: Forms, known: Any) -> bool:
-    """Whether forms declare members that `known`, the properties beside them, do not."""
-    members = {id(m): m for fact in forms.objects for m in fact.members}
-    return any(not m.properties.keys() <= known.keys() for m in members.values())
+def _comes_first(forms: Forms, known: Any) -> bool:
+    """Whether members of `forms`, which stands before the properties `known`, come before those.
+
+    They do if some are not known, as from a base that is extended, or if every alternative speaks
+    of one and the same member, which then tells the alternatives apart.
+    """
+    names = {frozenset(n for m in fact.members for n in m.properties) for fact in forms.objects}
+    if any(not each <= known.keys() for each in names):
+        return True
+    return len(forms.objects) > 1 and len(names) == 1 and len(next(iter(names))) == 1
 
 
 def _product_size(left: tuple[ObjectFacts, ...], right: tuple[ObjectFacts, ...]) -> int:

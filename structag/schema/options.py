@@ -25,9 +25,9 @@ class SchemaOptions:
             ``json.dumps``: ``(", ", ": ")``.  There is no other whitespace then, and
             `max_whitespace` means nothing.
         property_order: ``"schema"`` = members come as in `properties`, then names that are only
-            `required`, then all others (an applicator that stands before `properties` and declares
-            others comes first); ``"sorted"`` = the same with the names in alphabetical order,
-            capitals and small letters alike; ``"any"`` = in any order.
+            `required`, then all others (what an applicator before `properties` adds, or tells its
+            branches apart by, comes first); ``"sorted"`` = the same with the names in alphabetical
+            order, capitals and small letters alike; ``"any"`` = in any order.
         formats: ``"assert"`` = `format` must hold; ``"annotate"`` = it is ignored.
         integer_decimals: integers may also be spelled ``1.0`` and ``1e2``, as the standard has it.
         openapi: ``nullable: true`` beside a `type` allows null too, as OpenAPI 3.0 has it.

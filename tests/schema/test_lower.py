@@ -112,6 +112,13 @@ CASES: list[tuple[Any, dict[str, Any], list[str], list[str]]] = [
      ['{"a":1,"b":2}', '{"a":1,"b":2,"a":3}', '{"a":1,"b":2,"\\u0061":3}']),
     ({"type": "object", "minProperties": 3, "properties": {"x": True}}, {},
      ['{"x":1,"b":2,"c":3}', '{"a":1,"b":2,"c":3}'], ['{"x":1,"b":2}', '{"x":1,"b":2,"b":3}']),
+    ({"allOf": [{"properties": {"base": True}}], "properties": {"own": True}, "type": "object"},
+     {}, ['{"base":1,"own":2}'], ['{"own":2,"base":1}']),
+    ({"properties": {"own": True}, "allOf": [{"properties": {"more": True}}], "type": "object"},
+     {}, ['{"own":2,"more":1}'], ['{"more":1,"own":2}']),
+    ({"oneOf": [{"properties": {"kind": {"const": 1}}, "required": ["kind"]},
+                {"properties": {"kind": {"const": 2}}, "required": ["a"]}], "type": "object",
+      "properties": {"a": True, "kind": True}}, {}, ['{"kind":2,"a":1}'], ['{"a":1,"kind":2}']),
     ({"type": "object", "not": {"properties": {"a": True}, "unevaluatedProperties": False}}, {},
      ['{"b":1}', '{"a":1,"b":1}'], ["{}", '{"a":1}']),
     ({"type": "object", "not": {"anyOf": [{"properties": {"a": {"type": "null"}}}, {"properties":
