@@ -32,9 +32,13 @@ LENGTHS = {1: 8, 2: 6, 3: 4}
 OTHER_BYTES = tuple(b'z0" \xc3\xa9\xff\x00')
 
 
-def properties() -> settings:
-    """Settings of a property, which may be slow where the reference matcher is."""
+def properties(share: int = 1) -> settings:
+    """Settings of a property, which may be slow where the reference matcher is.
+
+    `share`: draw only one in so many of the usual number of examples, for they are dear.
+    """
     return settings(
+        max_examples=max(1, settings().max_examples // share),
         deadline=None,
         print_blob=True,
         suppress_health_check=[
