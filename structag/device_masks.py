@@ -13,16 +13,19 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import torch
 
 from structag.bitmask.apply_torch import apply_on_cpu, device_module
 from structag.bitmask.arguments import LOGIT_TYPES, refuse, type_name
 from structag.bitmask.device_arguments import as_matrix, read_token_map
-from structag.errors import MatcherError
+from structag.errors import LimitError, MatcherError
 from structag.matcher import Matcher
 from structag.vocabulary import Vocabulary
+
+# What a mask is known by: its number, or the stop tokens that it consists of.
+_Mask: TypeAlias = int | tuple[int, ...]
 
 _NO_SLOT = -1  # a row that no mask applies to
 _STAGES = 2  # so many steps may be on their way to the device before the next one waits
@@ -73,32 +76,44 @@ class DeviceMaskPool:
         self._slots = torch.full((rows,), _NO_SLOT, dtype=torch.int32, device=self._device)
         self._kernel = _find_kernel(self._device.type, kernel)
         self._stages = [self._new_stage() for _ in range(_STAGES)]
-        self._slot_of: OrderedDict[int, int] = OrderedDict()  # mask -> slot, oldest use first
+        self._slot_of: OrderedDict[_Mask, int] = OrderedDict()  # mask -> slot, oldest use first
 
-    def update(self, matchers: Sequence[Matcher | None]) -> None:
+    def update(self, matchers: Sequence[Matcher | None]) -> dict[int, LimitError]:
         """Bring the masks of the matchers' states to the device; row *i* is that of matcher *i*.
 
         A row without a matcher, or beyond the last one, is left as it is by `apply`.  Sends 4 bytes
         for each row of the pool, and each mask that is not there yet.  Copies are queued on the
         current stream; the host waits only for those of the last but one step.
 
+        Returns why the masks of single rows cost too much.  Such a row allows the stop tokens only,
+        so that it can be sampled from until the request is ended.
+
         Raises:
             MatcherError: `bitmask-shape` for too many matchers, `matcher-state` for one of another
-                vocabulary.
-            LimitError: as `Matcher.fill_next_token_bitmask`.  The rows are those of the step before
-                then, as after any error.
+                vocabulary.  The rows are those of the step before then.
         """
         self._check(matchers)
         stage = self._stages[self.steps % _STAGES]
         if stage.sent is not None:
             stage.sent.synchronize()
-        wanted = [None if matcher is None else matcher.mask_id() for matcher in matchers]
-        new: dict[int, int] = {}  # mask -> row of the stage
-        for matcher, mask in zip(matchers, wanted, strict=True):
-            if matcher is None or mask is None or mask in self._slot_of or mask in new:
-                continue
-            matcher.fill_next_token_bitmask(stage.masks, len(new))
-            new[mask] = len(new)
+        wanted: list[_Mask | None] = []
+        new: dict[_Mask, None] = {}  # in the order of the stage
+        errors: dict[int, LimitError] = {}
+        for row, matcher in enumerate(matchers):
+            mask: _Mask | None = None
+            if matcher is not None:
+                try:
+                    mask = matcher.mask_id()
+                    if mask not in self._slot_of and mask not in new:
+                        matcher.fill_next_token_bitmask(stage.masks, len(new))
+                except LimitError as error:
+                    errors[row] = error
+                    mask = matcher.stop_token_ids
+                    if mask not in self._slot_of and mask not in new:
+                        _allow_only(stage.masks[len(new)], mask)
+                if mask not in self._slot_of:
+                    new[mask] = None
+            wanted.append(mask)
         slots = self._place(wanted, list(new))
         self._send_masks(stage, [slots[mask] for mask in new])
         stage.slots.fill_(_NO_SLOT)
@@ -110,6 +125,7 @@ class DeviceMaskPool:
             stage.sent.record()
         self.steps += 1
         self.bytes_sent += self._slots.nbytes
+        return errors
 
     def apply(self, logits: torch.Tensor, *, token_map: Any | None = None) -> torch.Tensor:
         """Set disallowed logits to minus infinity by the rows of the last `update`; return them.
@@ -142,7 +158,7 @@ class DeviceMaskPool:
                     expected="the vocabulary of the pool",
                 )
 
-    def _place(self, wanted: list[int | None], new: list[int]) -> dict[int, int]:
+    def _place(self, wanted: list[_Mask | None], new: list[_Mask]) -> dict[_Mask, int]:
         """The slot of every mask of this step; new ones take free slots, then the oldest."""
         for mask in wanted:
             if mask is not None and mask in self._slot_of:
@@ -173,6 +189,13 @@ class DeviceMaskPool:
         slots = torch.zeros(self._slots.shape[0], dtype=torch.int32, pin_memory=is_cuda)
         sent = torch.cuda.Event() if is_cuda else None  # type: ignore[no-untyped-call]
         return _Stage(masks, slots, sent)
+
+
+def _allow_only(row: torch.Tensor, tokens: tuple[int, ...]) -> None:
+    row.zero_()
+    words = row.numpy().view("uint32")
+    for token in tokens:
+        words[token // 32] |= 1 << token % 32
 
 
 def _find_kernel(device: str, kernel: str) -> Any:

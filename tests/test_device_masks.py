@@ -154,25 +154,35 @@ def test_what_is_used_stays_and_what_was_used_first_goes() -> None:
         assert pool.masks_sent - before == is_new
 
 
-def test_a_row_that_fails_leaves_the_step_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = new_pool(2, 2)
-    good = [structag.Matcher(GRAMMARS[0]), None]
-    pool.update(good)
-    bad = structag.Matcher(GRAMMARS[1])
+@pytest.mark.parametrize("method", ["mask_id", "fill_next_token_bitmask"])
+def test_a_row_that_costs_too_much_fails_alone(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = new_pool(4, 4)
+    good, bad = (structag.Matcher(grammar) for grammar in GRAMMARS[:2])
+    right = getattr(structag.Matcher, method)
 
-    def fail(*arguments: Any) -> bool:
-        raise structag.MatcherError("no mask", code="matcher-state")
+    def fail_for_one(self: Any, *arguments: Any) -> Any:
+        if self is bad:
+            raise structag.LimitError("a mask", limit="work", value=2, setting="max_work")
+        return right(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(structag.Matcher, "fill_next_token_bitmask", fail)
-        with pytest.raises(structag.MatcherError):
-            pool.update([good[0], bad])
-    expected = plainly_masked(random_logits(2, 3), good)
+        patch.setattr(structag.Matcher, method, fail_for_one)
+        for sent in (2, 2):  # once only
+            errors = pool.update([bad, good, None])
+            masked = pool.apply(random_logits(3, 3))
 
-    assert bits(pool.apply(random_logits(2, 3))) == bits(expected)
-    pool.update([bad, good[0]])
+            assert [(row, error.code) for row, error in errors.items()] == [(0, "limit")]
+            assert (masked[0] != -torch.inf).nonzero().flatten().tolist() == [259]
+            assert (
+                bits(masked)[1:]
+                == bits(plainly_masked(random_logits(3, 3), [None, good, None]))[1:]
+            )
+            assert pool.masks_sent == sent
+    assert pool.update([bad, good]) == {}
     assert bits(pool.apply(random_logits(2, 4))) == bits(
-        plainly_masked(random_logits(2, 4), [bad, good[0]])
+        plainly_masked(random_logits(2, 4), [bad, good])
     )
 
 
