@@ -115,7 +115,8 @@ def inside(style: MemberStyle, facts: ObjectFacts) -> Ref:
     required = frozenset(facts.required)
     found: list[_Named] = []
     for name in names:
-        ref, goal = builder.empty, ()
+        ref: Ref = builder.empty
+        goal: Goal = ()
         if key_language is None or _is_key(expander, facts, key_language, name):
             goal = goal_of_name(expander, facts, name)
             ref = style.member(name, goal)
@@ -303,7 +304,8 @@ def _counted_witnesses(
         low += len(witnesses)
         what = "some objects with just enough members that fail it by one that may have many names"
         style.expander.leave_out(facts.witnesses[0].node, "", what)
-    others = [(ref, 1, 1) for ref in witnesses] + [(rest, 0, None)]
+    others: list[tuple[Ref, int, int | None]] = [(ref, 1, 1) for ref in witnesses]
+    others.append((rest, 0, None))
     return _counted(style, facts, members, others, low, facts.high)
 
 

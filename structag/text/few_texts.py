@@ -70,11 +70,11 @@ def _texts(builder: GrammarBuilder, ref: Ref, most: int, depth: int) -> frozense
             return inner(child)
         case And(parts):
             for part in parts:
-                texts = few_texts(builder, part, most)
-                if texts is not None:
+                found = few_texts(builder, part, most)
+                if found is not None:
                     others = [other for other in parts if other != part]
                     return frozenset(
-                        text for text in texts if all(belongs(builder, x, text) for x in others)
+                        text for text in found if all(belongs(builder, x, text) for x in others)
                     )
     raise _TooManyError
 
