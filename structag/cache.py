@@ -17,15 +17,19 @@ _KEPT_BYTES = 300  # of Python's own objects for each entry
 class Cache(Generic[Value]):
     """Values by key, at most `max_bytes` of them; any number of threads may use one.
 
-    Values may grow while they are kept: each `put` measures one of the others anew, in turn, so
-    that its cost does not depend on how many there are.
+    Values may grow while they are kept, if `grows`: each `put` then measures one of the others
+    anew, in turn, so that its cost does not depend on how many there are.
 
     Args:
         max_bytes: how much the values and keys may take; a value that is larger is not kept.
         measure: the bytes of a value; called under the cache's lock.
+        grows: whether a value's bytes may change.
     """
 
-    def __init__(self, max_bytes: int, measure: Callable[[Value], int]) -> None:
+    def __init__(
+        self, max_bytes: int, measure: Callable[[Value], int], *, grows: bool = True
+    ) -> None:
+        self._grows = grows
         self._max_bytes = max_bytes
         self._measure = measure
         self._kept: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
@@ -55,11 +59,12 @@ class Cache(Generic[Value]):
         with self._lock:
             if key in self._kept or not self._set(key, value):
                 return
-            if not self._unmeasured:
-                self._unmeasured = list(self._kept)
-            old = self._unmeasured.pop()
-            if old in self._kept:
-                self._set(old, self._kept[old][0])
+            if self._grows:
+                if not self._unmeasured:
+                    self._unmeasured = list(self._kept)
+                old = self._unmeasured.pop()
+                if old in self._kept:
+                    self._set(old, self._kept[old][0])
             while self._bytes > self._max_bytes:
                 _, (_, size) = self._kept.popitem(last=False)
                 self._bytes -= size

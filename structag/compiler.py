@@ -117,9 +117,11 @@ class Compiler:
             cache_bytes - fragment_bytes, lambda compiled: compiled.memory_bytes
         )
         self._fragments: Cache[Fragment] = Cache(
-            fragment_bytes // 2, lambda fragment: fragment.memory_bytes
+            fragment_bytes // 2, lambda fragment: fragment.memory_bytes, grows=False
         )
-        self._tags: Cache[KnownTag] = Cache(fragment_bytes // 2, lambda known: known.memory_bytes)
+        self._tags: Cache[KnownTag] = Cache(
+            fragment_bytes // 2, lambda known: known.memory_bytes, grows=False
+        )
         self._lock = threading.Lock()  # of what follows
         self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
         self._compiles = self._failures = self._hits = self._joins = 0

@@ -56,3 +56,17 @@ def test_clear_forgets_all() -> None:
     cache.clear()
 
     assert len(cache) == cache.memory_bytes == 0
+
+
+def test_values_that_cannot_grow_are_measured_once() -> None:
+    measured: list[int] = []
+
+    def measure(value: bytearray) -> int:
+        measured.append(len(value))
+        return len(value)
+
+    cache: Cache[bytearray] = Cache(10_000, measure, grows=False)
+    for key in range(5):
+        cache.put(key, bytearray(key))
+
+    assert measured == [0, 1, 2, 3, 4]
