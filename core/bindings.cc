@@ -26,6 +26,7 @@
 #include "bindings.h"
 #include "deadline.h"
 #include "engine.h"
+#include "generations.h"
 #include "matcher.h"
 #include "module.h"
 #include "vocabulary.h"
@@ -98,11 +99,12 @@ void InitVocabulary(Vocabulary* self, const std::vector<nb::bytes>& token_bytes,
   new (self) Vocabulary(views, kind_span, stop_token_ids);
 }
 
-std::shared_ptr<Engine> MakeEngine(
+std::shared_ptr<Generations> MakeEngine(
     std::shared_ptr<Vocabulary> vocabulary, const nb::bytes& program, const nb::bytes& text,
     std::uint64_t max_work, std::uint64_t max_memory_bytes, std::uint64_t max_expressions,
     const std::vector<std::shared_ptr<Module>>& modules,
-    std::optional<std::tuple<std::uint32_t, std::uint32_t, int>> forced, bool is_accelerated) {
+    std::optional<std::tuple<std::uint32_t, std::uint32_t, int>> forced, bool is_accelerated,
+    std::uint64_t max_generation_bytes) {
   std::vector<std::uint32_t> words(program.size() / sizeof(std::uint32_t));
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(std::uint32_t));
   const std::vector<std::shared_ptr<const Module>> imports(modules.begin(), modules.end());
@@ -110,6 +112,7 @@ std::shared_ptr<Engine> MakeEngine(
   limits.max_work = max_work;
   limits.max_memory_bytes = max_memory_bytes;
   limits.max_expressions = max_expressions;
+  limits.max_generation_bytes = max_generation_bytes;
   Acceleration acceleration;
   acceleration.is_on = is_accelerated;
   if (forced) {
@@ -119,8 +122,8 @@ std::shared_ptr<Engine> MakeEngine(
   }
   const std::string_view view(text.c_str(), text.size());
   const nb::gil_scoped_release release;
-  return std::make_shared<Engine>(std::move(vocabulary), Program{words, view, imports}, limits,
-                                  acceleration);
+  return std::make_shared<Generations>(std::move(vocabulary), Program{words, view, imports}, limits,
+                                       acceleration);
 }
 
 using Int64s = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -130,7 +133,7 @@ std::span<const std::int64_t> Span(const Int64s& array) { return {array.data(), 
 // The rows of `bitmask` from `index` on, at least `count` of them.
 BitmaskRows RowsFrom(const Matcher& matcher, const Bitmask& bitmask, std::int64_t index,
                      std::size_t count) {
-  const BitmaskRows all = RowsOf(bitmask, matcher.engine()->vocabulary());
+  const BitmaskRows all = RowsOf(bitmask, matcher.vocabulary());
   const auto first = static_cast<std::size_t>(index);
   if (index < 0 || first >= all.count) {
     RaiseCode("MatcherError", "bitmask-shape", "the row index is out of range",
@@ -180,7 +183,12 @@ bool FillTree(Matcher& matcher, const Int64s& first_child, const Int64s& next_si
 }
 
 void Rollback(Matcher& matcher, std::int64_t count) {
-  if (count < 0 || !matcher.Rollback(static_cast<std::size_t>(count))) {
+  bool is_done = false;
+  if (count >= 0) {
+    const nb::gil_scoped_release release;
+    is_done = matcher.Rollback(static_cast<std::size_t>(count));
+  }
+  if (!is_done) {
     RaiseCode("MatcherError", "matcher-state", "there are fewer entries to roll back",
               "0 <= count <= entries accepted");
   }
@@ -234,22 +242,26 @@ void BindDeadline(nb::module_& m) {
 }
 
 void BindEngine(nb::module_& m) {
-  nb::class_<Engine>(m, "Engine")
-      .def_prop_ro("is_empty", [](const Engine& e) { return e.start() == StatePool::kDead; })
-      .def_prop_ro("looks_ahead", &Engine::looks_ahead)
-      .def_prop_ro("needed_bytes", [](const Engine& e) { return AsBytes(e.needed_bytes()); })
+  nb::class_<Generations>(m, "Engine")
+      .def_prop_ro("is_empty",
+                   [](Generations& g) { return g.Newest()->start() == StatePool::kDead; })
+      .def_prop_ro("looks_ahead", [](Generations& g) { return g.Newest()->looks_ahead(); })
+      .def_prop_ro("needed_bytes",
+                   [](Generations& g) { return AsBytes(g.Newest()->needed_bytes()); })
       .def("is_spellable",
-           [](Engine& e) {
+           [](Generations& g) {
              const nb::gil_scoped_release release;
-             return Engine::Call(e).IsViable(e.start());
+             const std::shared_ptr<Engine> engine = g.Newest();
+             return Engine::Call(*engine).IsViable(engine->start());
            })
-      .def("stats", [](const Engine& e) {
-        const Engine::Stats s = e.stats();
+      .def("stats", [](const Generations& g) {
+        const Generations::Stats s = g.stats();
         nb::dict out;
-        out["expressions"] = s.expressions;
-        out["states"] = s.states;
-        out["masks"] = s.masks;
-        out["summaries"] = s.summaries;
+        out["expressions"] = s.newest.expressions;
+        out["states"] = s.newest.states;
+        out["masks"] = s.newest.masks;
+        out["summaries"] = s.newest.summaries;
+        out["generations"] = s.generations;
         out["memory_bytes"] = s.memory_bytes;
         return out;
       });
@@ -257,14 +269,15 @@ void BindEngine(nb::module_& m) {
         nb::arg("max_work"), nb::arg("max_memory_bytes"), nb::arg("max_expressions"),
         nb::arg("modules") = nb::make_tuple(), nb::arg("forced") = nb::none(),
         nb::arg("is_accelerated") = true,
-        "The last two are for tests: (many_below, few_exits, wide_loop) of Acceleration, and its "
-        "switch.");
+        nb::arg("max_generation_bytes") = Limits{}.max_generation_bytes,
+        "For tests: `forced`, the (many_below, few_exits, wide_loop) of Acceleration, and "
+        "`is_accelerated`, its switch.");
 }
 
 void BindMatcher(nb::module_& m) {
   using Release = nb::call_guard<nb::gil_scoped_release>;
   nb::class_<Matcher>(m, "Matcher")
-      .def(nb::init<std::shared_ptr<Engine>, std::vector<TokenId>>(), nb::arg("engine"),
+      .def(nb::init<std::shared_ptr<Generations>, std::vector<TokenId>>(), nb::arg("engine"),
            nb::arg("stop_token_ids"))
       .def(
           "accept_token",

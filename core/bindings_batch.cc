@@ -70,9 +70,9 @@ const Arguments& Read(const nb::list& matchers, const nb::list& numbers) {
 // Rows of a mask for all of the matchers.
 BitmaskRows RowsForAll(const Matchers& matchers, const Bitmask& bitmask) {
   if (matchers.empty()) return {};
-  const Vocabulary* widest = &matchers[0]->engine()->vocabulary();
+  const Vocabulary* widest = &matchers[0]->vocabulary();
   for (const Matcher* matcher : matchers) {
-    const Vocabulary& vocabulary = matcher->engine()->vocabulary();
+    const Vocabulary& vocabulary = matcher->vocabulary();
     if (vocabulary.MaskWords() > widest->MaskWords()) widest = &vocabulary;
   }
   return RowsOf(bitmask, *widest);

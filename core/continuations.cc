@@ -46,14 +46,18 @@ ContinuationId ContinuationPool::Intern(std::vector<std::uint32_t>& frames, bool
       frames[2 * i + 1] = sorted_[i].second;
     }
   }
-  const ListId list = lists_.Intern(frames);
-  const std::uint64_t hash = Mix(std::uint64_t{Raw(list)} << 1 | (may_end ? 1 : 0));
-  std::uint32_t* slot = index_.Find(hash, [&](std::uint32_t id) {
-    return nodes_[id].frames == list && nodes_[id].may_end == may_end;
+  Node node{.is_list = frames.size() != 2, .may_end = may_end, .has_budget = has_budget};
+  node.a = node.is_list ? Raw(lists_.Intern(frames)) : frames[0];
+  node.b = node.is_list ? 0 : frames[1];
+  const std::uint32_t key[3] = {node.a, node.b, (node.is_list ? 2u : 0u) + (may_end ? 1u : 0u)};
+  std::uint32_t* slot = index_.Find(HashWords(key), [&](std::uint32_t id) {
+    const Node& other = nodes_[id];
+    return other.a == node.a && other.b == node.b && other.is_list == node.is_list &&
+           other.may_end == may_end;
   });
   if (*slot != InternIndex::kNone) return ContinuationId{*slot};
   const std::uint32_t id = static_cast<std::uint32_t>(nodes_.size());
-  nodes_.Push({list, may_end, has_budget});
+  nodes_.Push(node);
   index_.Commit(id);
   return ContinuationId{id};
 }

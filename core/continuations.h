@@ -34,13 +34,18 @@ class ContinuationPool {
   // Whether a budget's region is open somewhere below.
   bool HasBudget(ContinuationId id) const noexcept { return nodes_[Raw(id)].has_budget; }
   std::size_t FrameCount(ContinuationId id) const noexcept {
-    return lists_[nodes_[Raw(id)].frames].size() / 2;
+    const Node& node = nodes_[Raw(id)];
+    return node.is_list ? lists_[ListId{node.a}].size() / 2 : 1;
   }
   Frame FrameAt(ContinuationId id, std::size_t i) const noexcept {
-    const auto words = lists_[nodes_[Raw(id)].frames];
+    const Node& node = nodes_[Raw(id)];
+    if (!node.is_list) return {ExprId{node.a}, ContinuationId{node.b}};
+    const auto words = lists_[ListId{node.a}];
     return {ExprId{words[2 * i]}, ContinuationId{words[2 * i + 1]}};
   }
 
+  // frames: tail, next, tail, next, …; any order, equal tails not yet merged away.
+  ContinuationId Intern(std::vector<std::uint32_t>& frames, bool may_end);
   // First `tail`, then `next`.
   ContinuationId Push(ExprId tail, ContinuationId next);
   // First the rest of what is marked with `label`, then `next`; a mark directly in an equal one is
@@ -58,13 +63,13 @@ class ContinuationPool {
   std::size_t MemoryBytes() const noexcept;
 
  private:
+  // Deep stacks are mostly of single frames, which need no list.
   struct Node {
-    ListId frames{};
+    std::uint32_t a = 0, b = 0;  // the frame, or a list of frames
+    bool is_list = false;
     bool may_end = false;
     bool has_budget = false;
   };
-  // frames: tail, next, tail, next, …; any order, equal tails not yet merged away.
-  ContinuationId Intern(std::vector<std::uint32_t>& frames, bool may_end);
   template <class Change>
   ContinuationId Rewrite(ContinuationId id, Memo& memo, std::uint32_t salt, Change change);
 

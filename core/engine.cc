@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "migration.h"
 #include "module.h"
 
 namespace structag {
@@ -23,6 +24,9 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& prog
   AnalyzeGrammar(exprs_, root, deriver_, liveness_, meter_);
   start_ = states_.Start(root);
   states_.CheckMemory();
+  common_exprs_ = static_cast<std::uint32_t>(exprs_.size());
+  // What is imported is numbered in the order it is met, which no other engine knows.
+  if (program.imports.empty()) full_bytes_ = MemoryBytes() + limits.max_generation_bytes;
 }
 
 void Engine::OpenFrame(const Trie& trie, std::uint32_t node, StateId state) {
@@ -315,6 +319,18 @@ const Mask& Engine::MaskOf(StateId state) {
   }
   states_.SetMask(state, mask);
   return masks_[mask];
+}
+
+void Engine::NoteSize() noexcept {
+  if (MemoryBytes() > full_bytes_) is_full_.store(true, std::memory_order_relaxed);
+}
+
+void Engine::Adopt(Engine& other, std::span<StateId> states) {
+  const std::scoped_lock lock(mutex_, other.mutex_);
+  const std::size_t before = MemoryBytes();
+  Migration migration({other.exprs_, other.states_}, {exprs_, states_}, common_exprs_, meter_);
+  for (StateId& state : states) state = migration.Take(state);
+  full_bytes_ += MemoryBytes() - before;  // nothing that was discovered here
 }
 
 void Engine::CheckMemory() const {

@@ -3,7 +3,9 @@
 // Any number of matchers on any threads: what was found out once is read without a lock.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -34,6 +36,11 @@ class Engine {
   // Whether the grammar needs a byte that no token spells alone: masks then look one token ahead.
   bool looks_ahead() const noexcept { return looks_ahead_; }
   const ByteSet& needed_bytes() const noexcept { return needed_; }
+  // Whether it has grown by max_generation_bytes.  It goes on all the same.
+  bool IsFull() const noexcept { return is_full_.load(std::memory_order_relaxed); }
+  // Makes each of the states, which are of `other`, an equal one of this engine.  Both are of the
+  // same program.
+  void Adopt(Engine& other, std::span<StateId> states);
 
   bool IsComplete(StateId state) const noexcept { return states_.IsComplete(state); }
   bool ReadsTokens(StateId state) const noexcept { return states_.ReadsTokens(state); }
@@ -44,7 +51,14 @@ class Engine {
    public:
     enum class Wait : std::uint8_t { kAsNeeded, kNever };
     // With kNever it answers StatePool::kUnknownState instead of taking the mutex.
-    explicit Call(Engine& engine, Wait wait = Wait::kAsNeeded) : engine_(engine), wait_(wait) {}
+    // `work`: what the call has cost elsewhere.
+    explicit Call(Engine& engine, Wait wait = Wait::kAsNeeded, std::uint64_t work = 0)
+        : engine_(engine), wait_(wait), work_(work) {}
+    ~Call() {
+      if (lock_.owns_lock()) engine_.NoteSize();
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
 
     StateId Step(StateId state, std::uint8_t byte) {
       const StateId known = engine_.states_.KnownStep(state, byte);
@@ -77,6 +91,9 @@ class Engine {
 
     // Whether anything had to be found out.
     bool IsSlow() const noexcept { return lock_.owns_lock(); }
+    std::uint64_t work() const noexcept {
+      return lock_.owns_lock() ? engine_.meter_.work() : work_;
+    }
 
    private:
     bool IsAnswer(StateId state) const noexcept {
@@ -85,12 +102,13 @@ class Engine {
     Engine& Locked() {
       if (!lock_.owns_lock()) {
         lock_ = std::unique_lock(engine_.mutex_);
-        engine_.meter_.StartCall();
+        engine_.meter_.StartCall(work_);
       }
       return engine_;
     }
     Engine& engine_;
     const Wait wait_;
+    const std::uint64_t work_;
     std::unique_lock<std::mutex> lock_;
   };
 
@@ -118,6 +136,7 @@ class Engine {
   }
   bool IsViable(StateId state);
   std::size_t MemoryBytes() const noexcept;
+  void NoteSize() noexcept;
   void CheckMemory() const;
   enum class Next { kOn, kSkip, kStop };
   // Walks what lies below a node of a trie, beginning in the state after it, and calls
@@ -169,6 +188,9 @@ class Engine {
   std::vector<TokenId> doubtful_;  // of the mask in the making: to be tried one by one
   StableVector<Mask, 4> masks_;
   std::size_t mask_bytes_ = 0;
+  std::uint32_t common_exprs_ = 0;  // that every engine of the program has
+  std::size_t full_bytes_ = std::numeric_limits<std::size_t>::max();
+  std::atomic<bool> is_full_ = false;
   mutable std::mutex mutex_;
 };
 

@@ -118,6 +118,9 @@ struct TallyCounts {
 
   // Of an item with a key: the keys that have been, and how many others there are.
   static constexpr std::uint32_t kPending = 0xFFFFFFFFu;  // those that have been, and one more
+  std::size_t At(const TallyTable::Item& item) const noexcept {
+    return 2 + 2 * (kinds() + item.key_row);
+  }
   std::uint32_t seen(const TallyTable::Item& item) const noexcept { return words[At(item)]; }
   std::uint32_t left(const TallyTable::Item& item) const noexcept { return words[At(item) + 1]; }
 
@@ -126,11 +129,6 @@ struct TallyCounts {
   bool IsFeasible(Usable usable) const;
   // After one more item; the keys of its place are then `seen`.
   std::vector<std::uint32_t> After(const TallyTable::Item& item, std::uint32_t seen) const;
-
- private:
-  std::size_t At(const TallyTable::Item& item) const noexcept {
-    return 2 + 2 * (kinds() + item.key_row);
-  }
 };
 
 template <class Usable>

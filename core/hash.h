@@ -31,22 +31,20 @@ class InternIndex {
   std::uint32_t* Find(std::uint64_t hash, Same same) {
     if (used_ * 4 >= slots_.size() * 3) Grow();
     const std::size_t mask = slots_.size() - 1;
-    const std::uint32_t tag = static_cast<std::uint32_t>(hash >> 32) | 1u;
-    for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+    const std::uint32_t tag = static_cast<std::uint32_t>(hash);
+    for (std::size_t i = tag & mask;; i = (i + 1) & mask) {
       Slot& slot = slots_[i];
-      if (slot.tag == 0) {
-        slot.hash = hash;
+      if (slot.id == kNone) {
+        slot.tag = tag;
         pending_ = &slot;
-        slot.id = kNone;
         return &slot.id;
       }
-      if (slot.tag == tag && slot.hash == hash && same(slot.id)) return &slot.id;
+      if (slot.tag == tag && same(slot.id)) return &slot.id;
     }
   }
-  // Publishes the empty slot that the last Find returned.
+  // Fills the empty slot that the last Find returned.
   void Commit(std::uint32_t id) noexcept {
     pending_->id = id;
-    pending_->tag = static_cast<std::uint32_t>(pending_->hash >> 32) | 1u;
     ++used_;
   }
   std::size_t Bytes() const noexcept { return slots_.capacity() * sizeof(Slot); }
@@ -55,18 +53,17 @@ class InternIndex {
 
  private:
   struct Slot {
-    std::uint64_t hash = 0;
+    std::uint32_t tag = 0;  // of the hash
     std::uint32_t id = kNone;
-    std::uint32_t tag = 0;  // 0: free
   };
   void Grow() {
     std::vector<Slot> old(slots_.empty() ? 64 : slots_.size() * 2);
     old.swap(slots_);
     const std::size_t mask = slots_.size() - 1;
     for (const Slot& slot : old) {
-      if (slot.tag == 0) continue;
-      std::size_t i = slot.hash & mask;
-      while (slots_[i].tag != 0) i = (i + 1) & mask;
+      if (slot.id == kNone) continue;
+      std::size_t i = slot.tag & mask;
+      while (slots_[i].id != kNone) i = (i + 1) & mask;
       slots_[i] = slot;
     }
   }

@@ -1,4 +1,4 @@
-// The states of a matcher so far: a stack that copies cheaply.  What lies deep is immutable and
+// A stack that copies cheaply.  What lies deep is immutable and
 // shared by copies; only the last entries are a copy's own.
 #pragma once
 
@@ -27,6 +27,20 @@ class History {
     const auto first = shared_->entries.begin();
     last_.assign(first, first + static_cast<std::ptrdiff_t>(size - shared_->before_size));
     shared_ = std::shared_ptr(shared_->before);
+  }
+  // Calls visit(entry) for the first `size` entries, the first one first.
+  template <class Visit>
+  void ForEach(std::size_t size, Visit visit) const {
+    std::vector<const std::vector<Entry>*> parts{&last_};
+    for (const Block* block = shared_.get(); block; block = block->before.get()) {
+      parts.push_back(&block->entries);
+    }
+    for (; !parts.empty(); parts.pop_back()) {
+      for (const Entry& entry : *parts.back()) {
+        if (size-- == 0) return;
+        visit(entry);
+      }
+    }
   }
 
  private:

@@ -4,10 +4,28 @@
 
 namespace structag {
 
-Matcher::Matcher(std::shared_ptr<Engine> engine, std::vector<TokenId> stop_tokens)
-    : engine_(std::move(engine)), history_({engine_->start(), false}) {
+Matcher::Matcher(std::shared_ptr<Generations> grammar, std::vector<TokenId> stop_tokens)
+    : grammar_(std::move(grammar)), engine_(grammar_->Newest()), record_(engine_->start()) {
   std::sort(stop_tokens.begin(), stop_tokens.end());
   stop_tokens_ = std::make_shared<const std::vector<TokenId>>(std::move(stop_tokens));
+}
+
+void Matcher::Renew(StateId* also) {
+  constexpr std::size_t kKept = 1024;  // entries that a rollback finds at once
+  if (!engine_->IsFull()) return;
+  std::shared_ptr<Engine> newest = grammar_->Newest();
+  if (newest == engine_) return;
+  const std::span<const Entry> recent = record_.recent();
+  const std::span<const Entry> kept = recent.last(std::min(kKept, recent.size()));
+  std::vector<StateId> states;
+  for (const Entry& entry : kept) states.push_back(entry.state);
+  if (also) states.push_back(*also);
+  newest->Adopt(*engine_, states);
+  if (also) *also = states.back();
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < kept.size(); ++i) entries.push_back({states[i], kept[i].terminated});
+  record_.SetRecent(std::move(entries));
+  engine_ = std::move(newest);
 }
 
 bool Matcher::IsStop(TokenId id) const noexcept {
@@ -30,39 +48,49 @@ Matcher::Entry Matcher::After(Engine::Call& call, Entry entry, TokenId id) const
   return engine_->IsComplete(entry.state) ? Entry{entry.state, true} : kRefused;
 }
 
-bool Matcher::Push(Entry entry) {
+bool Matcher::Push(TokenId id, Entry entry) {
   if (entry.state == StatePool::kDead) return false;
-  history_.push_back(entry);
+  record_.PushToken(id, entry);
   return true;
 }
 
 bool Matcher::AcceptToken(TokenId id) {
+  Renew();
   Engine::Call call(*engine_);
-  return Push(After(call, history_.back(), id));
+  return Push(id, After(call, record_.last(), id));
 }
 
 std::optional<bool> Matcher::AcceptKnownToken(TokenId id) {
+  if (engine_->IsFull()) return std::nullopt;
   Engine::Call call(*engine_, Engine::Call::Wait::kNever);
-  const Entry next = After(call, history_.back(), id);
+  const Entry next = After(call, record_.last(), id);
   if (next.state == StatePool::kUnknownState) return std::nullopt;
-  return Push(next);
+  return Push(id, next);
 }
 
 bool Matcher::AcceptBytes(std::span<const std::uint8_t> bytes) {
   if (bytes.empty()) return true;
-  if (history_.back().terminated) return false;
-  Engine::Call call(*engine_);
-  StateId state = history_.back().state;
-  for (std::uint8_t byte : bytes) {
-    state = call.Step(state, byte);
-    if (state == StatePool::kDead) return false;
+  if (record_.last().terminated) return false;
+  constexpr std::size_t kPiece = 4096;  // after so many bytes others may call, too
+  StateId state = record_.last().state;
+  std::uint64_t work = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    Renew(&state);
+    Engine::Call call(*engine_, Engine::Call::Wait::kAsNeeded, work);
+    for (std::uint8_t byte : bytes.subspan(at, std::min(kPiece, bytes.size() - at))) {
+      state = call.Step(state, byte);
+      if (state == StatePool::kDead) return false;
+    }
+    work = call.work();
   }
-  return Push({state, false});
+  record_.PushBytes(bytes, {state, false});
+  return true;
 }
 
 std::size_t Matcher::ValidateTokens(std::span<const TokenId> ids) {
+  Renew();
   Engine::Call call(*engine_);
-  Entry entry = history_.back();
+  Entry entry = record_.last();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     entry = After(call, entry, ids[i]);
     if (entry.state == StatePool::kDead) return i;
@@ -71,8 +99,9 @@ std::size_t Matcher::ValidateTokens(std::span<const TokenId> ids) {
 }
 
 bool Matcher::FillMask(std::span<std::uint32_t> row) {
+  Renew();
   Engine::Call call(*engine_);
-  const Entry entry = history_.back();
+  const Entry entry = record_.last();
   const std::size_t words = engine_->vocabulary().MaskWords();
   if (entry.terminated) {
     std::ranges::fill(row, 0u);
@@ -105,8 +134,9 @@ void Matcher::FillStops(std::span<std::uint32_t> row) const noexcept {
 }
 
 std::int64_t Matcher::MaskId() {
+  Renew();
   Engine::Call call(*engine_);
-  const Entry entry = history_.back();
+  const Entry entry = record_.last();
   Digest row = entry.terminated ? Digest{} : call.RowDigest(entry.state);
   for (TokenId id : *stop_tokens_) {
     const std::uint32_t allowed = After(call, entry, id).state != StatePool::kDead;
@@ -117,22 +147,29 @@ std::int64_t Matcher::MaskId() {
 }
 
 bool Matcher::Rollback(std::size_t count) {
-  if (count > HistorySize()) return false;
-  history_.Cut(history_.size() - count);
+  if (count > record_.size()) return false;
+  if (record_.Pop(count)) return true;
+  Matcher again(grammar_, *stop_tokens_);
+  again.call_ = call_;
+  record_.ForEachInput(
+      record_.size() - count, [&](TokenId id) { again.AcceptToken(id); },
+      [&](std::span<const std::uint8_t> bytes) { again.AcceptBytes(bytes); });
+  *this = std::move(again);
   return true;
 }
 
-void Matcher::Reset() { history_.Cut(1); }
+void Matcher::Reset() { record_.Reset(engine_->start()); }
 
 bool Matcher::IsComplete() const noexcept {
-  return !IsTerminated() && engine_->IsComplete(history_.back().state);
+  return !IsTerminated() && engine_->IsComplete(record_.last().state);
 }
 
 ByteSet Matcher::AllowedBytes() {
   ByteSet allowed;
   if (IsTerminated()) return allowed;
+  Renew();
   Engine::Call call(*engine_);
-  const StateId state = history_.back().state;
+  const StateId state = record_.last().state;
   call.NextBytes(state).ForEach([&](std::uint8_t byte) {
     if (call.Step(state, byte) != StatePool::kDead) allowed.Add(byte);
   });
@@ -141,15 +178,17 @@ ByteSet Matcher::AllowedBytes() {
 
 std::vector<Expectation> Matcher::Expectations() {
   if (IsTerminated()) return {};
-  return Engine::Call(*engine_).Expectations(history_.back().state);
+  Renew();
+  return Engine::Call(*engine_).Expectations(record_.last().state);
 }
 
 std::string Matcher::FindJumpForward() {
   constexpr std::size_t kLongest = 1 << 16;
   std::string text;
   if (IsTerminated()) return text;
+  Renew();
   Engine::Call call(*engine_);
-  StateId state = history_.back().state;
+  StateId state = record_.last().state;
   std::size_t boundary = 0;
   Utf8State utf8 = kUtf8Start;
   while (text.size() < kLongest && !engine_->IsComplete(state) && !engine_->ReadsTokens(state)) {

@@ -1,5 +1,5 @@
-// The state of one generation.  Used by one thread at a time; matchers of one grammar are
-// independent.  A copy is cheap, however long the history.
+// One output in the making.  Used by one thread at a time; matchers of one grammar are independent.
+// A copy is cheap, however long the output.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "engine.h"
-#include "history.h"
+#include "generations.h"
+#include "record.h"
 
 namespace structag {
 
 class Matcher {
  public:
-  Matcher(std::shared_ptr<Engine> engine, std::vector<TokenId> stop_tokens);
+  Matcher(std::shared_ptr<Generations> grammar, std::vector<TokenId> stop_tokens);
 
   // Takes the token and returns true, or changes nothing and returns false.
   bool AcceptToken(TokenId id);
@@ -35,11 +36,12 @@ class Matcher {
   // A name for what FillMask writes: rows of one vocabulary with equal ids are equal.
   std::int64_t MaskId();
   // Undoes the last `count` accepted entries; false, and nothing changes, if there are fewer.
+  // Far back, accepts all that comes before once more.
   bool Rollback(std::size_t count);
   void Reset();
   bool IsComplete() const noexcept;
-  bool IsTerminated() const noexcept { return history_.back().terminated; }
-  std::size_t HistorySize() const noexcept { return history_.size() - 1; }
+  bool IsTerminated() const noexcept { return record_.last().terminated; }
+  std::size_t HistorySize() const noexcept { return record_.size(); }
   // The text that must come next, cut at a character boundary.
   std::string FindJumpForward();
   // Marks the matcher as taking part in a call for many; false if it takes part already.
@@ -50,22 +52,22 @@ class Matcher {
   std::vector<Expectation> Expectations();
 
   const std::vector<TokenId>& stop_tokens() const noexcept { return *stop_tokens_; }
-  const std::shared_ptr<Engine>& engine() const noexcept { return engine_; }
+  const Vocabulary& vocabulary() const noexcept { return engine_->vocabulary(); }
 
  private:
-  struct Entry {
-    StateId state;
-    bool terminated;
-  };
+  using Entry = Record::Entry;
   bool IsStop(TokenId id) const noexcept;
   // The entry after `id`; state kDead if it is refused.
   Entry After(Engine::Call& call, Entry entry, TokenId id) const;
-  bool Push(Entry entry);
+  bool Push(TokenId id, Entry entry);
+  // Goes over to the grammar's newest engine if this one is full; `also` is a state to take along.
+  void Renew(StateId* also = nullptr);
 
-  std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Generations> grammar_;
+  std::shared_ptr<Engine> engine_;                           // of the states in record_
   std::shared_ptr<const std::vector<TokenId>> stop_tokens_;  // sorted
-  History<Entry> history_;                                   // the first entry is the start
-  std::uint64_t call_ = 0;                                   // the last that it took part in
+  Record record_;
+  std::uint64_t call_ = 0;  // the last that it took part in
 };
 
 }  // namespace structag

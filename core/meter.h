@@ -27,6 +27,7 @@ class LimitReached : public std::exception {
 struct Limits {
   std::uint64_t max_work = 50'000'000;
   std::uint64_t max_memory_bytes = std::uint64_t{512} << 20;
+  std::uint64_t max_generation_bytes = std::uint64_t{8} << 20;
   std::uint64_t max_expressions = 2'000'000;
   std::uint32_t max_nesting = 512;
 };
@@ -35,7 +36,11 @@ class Meter {
  public:
   explicit Meter(const Limits& limits) : limits_(limits) {}
 
-  void StartCall() noexcept { work_ = next_look_ = 0; }
+  // `done`: what the call has cost so far.
+  void StartCall(std::uint64_t done = 0) noexcept {
+    work_ = done;
+    next_look_ = 0;
+  }
   void Charge(std::uint64_t units) {
     if (is_unlimited_) return;
     if (fail_countdown_ >= 0 && fail_countdown_-- == 0) throw LimitReached(Limit::kWork, 0);

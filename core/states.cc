@@ -424,13 +424,13 @@ StateId StatePool::Enter(ExprId id, ContinuationId next) {
   return state;
 }
 
-StateId StatePool::Of(std::span<const Term> terms) {
+StateId StatePool::Of(std::span<const Term> terms, bool complete, bool doubtful) {
   std::vector<std::uint32_t> words;
   for (const Term& term : terms) {
     words.push_back(Raw(term.head));
     words.push_back(Raw(term.next));
   }
-  return Intern(words, false);
+  return Intern(words, complete, doubtful);
 }
 
 StateId StatePool::Tick(StateId state) {

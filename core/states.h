@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <utility>
@@ -55,8 +56,8 @@ class StatePool {
   StateId Unite(StateId a, StateId b);
   // The state that expects `id` and then `next`.
   StateId Enter(ExprId id, ContinuationId next);
-  // The incomplete state of just these terms.
-  StateId Of(std::span<const Term> terms);
+  // The state of just these terms.
+  StateId Of(std::span<const Term> terms, bool complete = false, bool doubtful = false);
   // The state in which the next token begins: terms whose budget is used up are gone.
   StateId Tick(StateId state);
   StateId KnownTick(StateId state) const noexcept {
@@ -122,6 +123,7 @@ class StatePool {
   }
   const ContinuationPool& continuations() const noexcept { return continuations_; }
   std::size_t size() const noexcept { return states_.size(); }
+  ContinuationPool& continuations() noexcept { return continuations_; }
   // Throws LimitReached if the grammar holds more than its limit.
   void CheckMemory() const;
   std::size_t MemoryBytes() const noexcept;
@@ -182,7 +184,7 @@ class StatePool {
   Memo advanced_;
   Memo entered_;
   Memo united_;
-  std::vector<std::vector<std::uint32_t>> token_bits_;
+  std::deque<std::vector<std::uint32_t>> token_bits_;  // token edges refer to them
   StableVector<std::vector<TokenEdge>, 3> token_edges_;
 
   // Scratch of the closure: pending expressions by rank, and everything seen with its continuation.

@@ -8,7 +8,6 @@
 namespace structag {
 namespace {
 
-constexpr std::size_t kFullBytes = std::size_t{48} << 20;
 // What one summary may cost; a grammar walks what costs more by itself, under its own limits.
 constexpr std::uint64_t kWorkPerNode = 16;
 constexpr Limits kLimits{.max_work = UnitLibrary::kTooHard,
@@ -141,11 +140,6 @@ std::vector<std::uint32_t> UnitLibrary::ExitNodes(const Summary& summary, std::u
     }
   }
   return nodes;
-}
-
-bool UnitLibrary::IsFull() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return MemoryLocked() > kFullBytes;
 }
 
 std::size_t UnitLibrary::MemoryBytes() const {

@@ -2,8 +2,8 @@
 // piece of a grammar (a string's body, a run of digits, whitespace) or free text; what it does with
 // the vocabulary depends on nothing around it, so that all grammars share it here.
 //
-// Thread safe.  Grows until it is full; then the vocabulary starts another one, and this lives as
-// long as the grammars that use it.
+// Thread safe.  Grows until the vocabulary starts another one, and lives as long as the grammars
+// that use it.
 #pragma once
 
 #include <array>
@@ -54,7 +54,6 @@ class UnitLibrary {
   // parts apart; merged if they are few; nullptr if they are too hard to find.  Valid as long as
   // summary and library.
   const Exits* ExitsOf(const Summary& summary, std::uint8_t byte, const Thresholds& thresholds);
-  bool IsFull() const;
   std::size_t MemoryBytes() const;
 
  private:

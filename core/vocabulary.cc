@@ -8,8 +8,10 @@ namespace structag {
 Vocabulary::~Vocabulary() = default;
 
 Vocabulary::Vocabulary(std::span<const std::string_view> token_bytes,
-                       std::span<const std::uint8_t> kinds, std::span<const TokenId> stop_tokens)
+                       std::span<const std::uint8_t> kinds, std::span<const TokenId> stop_tokens,
+                       std::size_t library_bytes)
     : stop_tokens_(stop_tokens.begin(), stop_tokens.end()),
+      library_bytes_(library_bytes),
       units_(std::make_shared<UnitLibrary>(*this)) {
   std::size_t total = 0;
   for (std::string_view bytes : token_bytes) total += bytes.size();
@@ -60,11 +62,17 @@ void Vocabulary::BuildTrie() {
 
 std::shared_ptr<UnitLibrary> Vocabulary::Units() const {
   const std::lock_guard<std::mutex> lock(units_mutex_);
-  if (units_->IsFull()) {
+  if (units_->MemoryBytes() > library_bytes_) {
     units_ = std::make_shared<UnitLibrary>(*this);
     units_->Prewarm();
+    ++libraries_;
   }
   return units_;
+}
+
+std::size_t Vocabulary::libraries() const {
+  const std::lock_guard<std::mutex> lock(units_mutex_);
+  return libraries_;
 }
 
 std::vector<std::uint32_t> Vocabulary::Resolve(const TokenSet& set) const {

@@ -31,9 +31,11 @@ enum class TokenKind : std::uint8_t {
 
 class Vocabulary {
  public:
+  static constexpr std::size_t kLibraryBytes = std::size_t{48} << 20;
+
   // One entry of `kinds` per token.  Tokens without bytes are never text.
   Vocabulary(std::span<const std::string_view> token_bytes, std::span<const std::uint8_t> kinds,
-             std::span<const TokenId> stop_tokens);
+             std::span<const TokenId> stop_tokens, std::size_t library_bytes = kLibraryBytes);
   ~Vocabulary();
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
@@ -65,7 +67,9 @@ class Vocabulary {
             by_byte_begin_[byte + std::size_t{1}] - by_byte_begin_[byte]};
   }
   // What units do with this vocabulary, shared by all grammars.
+  // Begun anew when it has grown to its size.
   std::shared_ptr<UnitLibrary> Units() const;
+  std::size_t libraries() const;  // that were begun
 
   // Names for the mask rows of this vocabulary, shared by all grammars.
   RowIds& row_ids() const noexcept { return row_ids_; }
@@ -91,6 +95,8 @@ class Vocabulary {
   std::array<std::uint32_t, 257> by_byte_begin_{};
   mutable FillCounter fill_counter_;
   mutable RowIds row_ids_;
+  const std::size_t library_bytes_;
+  mutable std::size_t libraries_ = 1;
   mutable std::mutex units_mutex_;
   mutable std::shared_ptr<UnitLibrary> units_;
 };

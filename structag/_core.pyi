@@ -48,6 +48,7 @@ def make_engine(
     modules: Sequence[Module] = ...,
     forced: tuple[int, int, int] | None = None,
     is_accelerated: bool = True,
+    max_generation_bytes: int = ...,
 ) -> Engine: ...
 
 class Matcher:

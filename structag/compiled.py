@@ -192,6 +192,7 @@ def bind_grammar(
         limits.max_memory_bytes,
         limits.max_expressions,
         modules,
+        max_generation_bytes=limits.max_generation_bytes,
     )
     if native.is_empty:
         raise GrammarError(

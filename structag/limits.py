@@ -17,6 +17,8 @@ class Limits:
         max_expressions: expressions in one compiled grammar, as lowered.
         max_work: units of work in one native call (a byte stepped, a state visited, a search node).
         max_memory_bytes: bytes that one compiled grammar may hold: states, edges and masks.
+        max_generation_bytes: bytes of states and masks after which a compiled grammar starts anew,
+            with what its matchers still need; reaching this is no error.
     """
 
     max_source_bytes: int = 16 * 1024 * 1024
@@ -26,3 +28,4 @@ class Limits:
     max_expressions: int = 2_000_000
     max_work: int = 50_000_000
     max_memory_bytes: int = 512 * 1024 * 1024
+    max_generation_bytes: int = 8 * 1024 * 1024

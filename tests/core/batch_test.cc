@@ -51,7 +51,7 @@ std::shared_ptr<const Vocabulary> ByteVocabulary() {
 }
 
 // value ::= string | "[" (value ("," value)*)? "]" | [0-9]{1,30}
-std::shared_ptr<Engine> Values(const std::shared_ptr<const Vocabulary>& vocabulary) {
+std::shared_ptr<Generations> Values(const std::shared_ptr<const Vocabulary>& vocabulary) {
   const auto table = std::make_shared<GrammarTable>();
   const auto seq = [&](std::vector<NodeRef> parts) { return table->Seq(parts); };
   const NodeRef quote = table->Literal("\"", false);
@@ -65,7 +65,8 @@ std::shared_ptr<Engine> Values(const std::shared_ptr<const Vocabulary>& vocabula
   table->Define(value, table->Alt(kinds));
   const PackedGrammar packed =
       PackGrammar({table, static_cast<std::uint32_t>(table->size()), 1, value}, false);
-  return std::make_shared<Engine>(vocabulary, Program{packed.words, packed.pool, {}}, Limits{});
+  return std::make_shared<Generations>(vocabulary, Program{packed.words, packed.pool, {}},
+                                       Limits{});
 }
 
 constexpr std::array<std::string_view, 4> kOutputs{

@@ -9,29 +9,17 @@
 #include "check.h"
 #include "matcher.h"
 #include "module.h"
+#include "samples.h"
 
 namespace structag {
 namespace {
-
-std::shared_ptr<const Vocabulary> ByteVocabulary() {
-  static std::string all;
-  std::vector<std::string_view> tokens;
-  all.clear();
-  for (int b = 0; b < 256; ++b) all += static_cast<char>(b);
-  for (std::size_t b = 0; b < 256; ++b) tokens.push_back(std::string_view(all).substr(b, 1));
-  tokens.push_back("");
-  std::vector<std::uint8_t> kinds(256, 0);
-  kinds.push_back(2);
-  const std::vector<TokenId> stops{256};
-  return std::make_shared<Vocabulary>(tokens, kinds, stops);
-}
 
 std::span<const std::uint8_t> Span(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
 // value ::= "a" | "[" value "]"
-std::shared_ptr<Engine> Brackets(const Limits& limits) {
+std::shared_ptr<Generations> Brackets(const Limits& limits) {
   const std::vector<std::uint32_t> program{1, 6, 1, 1,     // six nodes, one rule, root is node 1
                                            3, 2, 0, 1,     // 0: "a"
                                            8, 1, 0,        // 1: value
@@ -40,7 +28,7 @@ std::shared_ptr<Engine> Brackets(const Limits& limits) {
                                            5, 3, 2, 1, 3,  // 4: "[" value "]"
                                            6, 2, 0, 4,     // 5: the body
                                            5};
-  return std::make_shared<Engine>(ByteVocabulary(), Program{program, "a[]", {}}, limits);
+  return std::make_shared<Generations>(ByteVocabulary(), Program{program, "a[]", {}}, limits);
 }
 
 void TestMasksFollowTheGrammar() {
@@ -129,10 +117,11 @@ void TestAModuleIsReadWhenItIsMet() {
                                            0, 3, 2, 1, 1, 5, 3, 0, 1,  2};
   const std::vector<std::shared_ptr<const Module>> imports{module};
   const Program whole{program, "[]", imports};
-  const auto engine = std::make_shared<Engine>(ByteVocabulary(), whole, Limits{});
+  const auto grammar = std::make_shared<Generations>(ByteVocabulary(), whole, Limits{});
+  const std::shared_ptr<Engine> engine = grammar->Newest();
   CHECK(engine->needed_bytes().Has('(') && engine->needed_bytes().Has('['));
   const std::size_t before = engine->stats().expressions;
-  Matcher matcher(engine, {256});
+  Matcher matcher(grammar, {256});
   CHECK(matcher.AcceptBytes(Span("[")) && engine->stats().expressions > before);
   CHECK(matcher.AcceptBytes(Span("((a))")) && !matcher.IsComplete());
   CHECK(!matcher.AcceptBytes(Span(")")) && matcher.AcceptBytes(Span("]")) && matcher.IsComplete());

@@ -1,0 +1,82 @@
+// Test that what was found out is used without allocating: counts every operator new.
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <random>
+#include <vector>
+
+#include "check.h"
+#include "generations.h"
+#include "matcher.h"
+#include "samples.h"
+
+namespace {
+
+std::atomic<std::size_t> allocations = 0;
+
+void* Allocate(std::size_t size) {
+  ++allocations;
+  if (void* place = std::malloc(size == 0 ? 1 : size)) return place;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return Allocate(size); }
+void* operator new[](std::size_t size) { return Allocate(size); }
+void operator delete(void* place) noexcept { std::free(place); }
+void operator delete[](void* place) noexcept { std::free(place); }
+void operator delete(void* place, std::size_t) noexcept { std::free(place); }
+void operator delete[](void* place, std::size_t) noexcept { std::free(place); }
+
+namespace structag {
+namespace {
+
+// A long random output of the grammar.
+std::vector<TokenId> RandomOutput(Matcher& matcher, std::size_t length) {
+  std::vector<std::uint32_t> row(matcher.vocabulary().MaskWords());
+  std::mt19937 chance(7);
+  std::vector<TokenId> output;
+  while (output.size() < length) {
+    matcher.FillMask(row);
+    std::vector<TokenId> allowed;
+    for (TokenId id = 0; static_cast<std::size_t>(id) < matcher.vocabulary().size(); ++id) {
+      if (id != kStop && row[static_cast<std::size_t>(id) / 32] >> (id % 32) & 1) {
+        allowed.push_back(id);
+      }
+    }
+    if (allowed.empty()) break;
+    output.push_back(allowed[chance() % allowed.size()]);
+    CHECK(matcher.AcceptToken(output.back()));
+  }
+  return output;
+}
+
+void TestTheSecondPassAllocatesNothing() {
+  const ListGrammar grammar;
+  Matcher matcher(std::make_shared<Generations>(ByteVocabulary({"ab", "[\"", "\",\"", "<a", "b>"}),
+                                                grammar.program(), Limits{}),
+                  {kStop});
+  const std::vector<TokenId> output = RandomOutput(matcher, 400);
+  CHECK(output.size() > 20);
+  std::vector<std::uint32_t> row(matcher.vocabulary().MaskWords());
+  const auto pass = [&] {
+    matcher.Reset();
+    for (TokenId id : output) {
+      matcher.FillMask(row);
+      CHECK(matcher.AcceptToken(id));
+    }
+  };
+  const std::size_t start = allocations;
+  pass();
+  CHECK(allocations == start);
+  CHECK(matcher.AcceptBytes(std::vector<std::uint8_t>{}) && matcher.Rollback(output.size() / 2));
+  pass();
+  CHECK(allocations == start);
+}
+
+}  // namespace
+}  // namespace structag
+
+int main() { structag::TestTheSecondPassAllocatesNothing(); }
