@@ -63,12 +63,11 @@ Grammar Everything() {
 void Use(const Grammar& grammar, const std::shared_ptr<const Vocabulary>& vocabulary) {
   IsSimple(grammar);
   const PackedGrammar packed = PackGrammar(grammar);
-  const std::vector<std::int32_t> program(packed.words.begin(), packed.words.end());
   Limits limits;
   limits.max_work = 20'000;
   limits.max_memory_bytes = 4 << 20;
   try {
-    Engine engine(vocabulary, program, packed.pool, limits);
+    Engine engine(vocabulary, Program{packed.words, packed.pool, {}}, limits);
     if (engine.start() != StatePool::kDead) Engine::Call(engine).MaskOf(engine.start());
   } catch (const BadProgram&) {
   } catch (const LimitReached&) {
