@@ -6,11 +6,13 @@ has no dead ends: every walk comes to an end within n bytes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from structag.compiled import CompiledGrammar
 from structag.compiler import Compiler
 from structag.errors import GrammarError, LimitError
 from structag.grammar.builder import GrammarBuilder
-from structag.grammar.expressions import Encoded, Grammar, Ref
+from structag.grammar.expressions import Distinct, Encoded, Grammar, Ref
 from structag.grammar.least_lengths import NEVER
 from structag.grammar.plain_spelling import spell_text
 from structag.limits import Limits
@@ -41,27 +43,37 @@ class RegularMembers:
         self._compiled: dict[Ref, CompiledGrammar | None] = {}
         self._shortest: dict[Ref, bytes | None] = {}
 
-    def least(self, ref: Ref) -> int:
-        """The length of the shortest member known, or `NEVER`."""
-        text = self._text(ref)
+    def least(self, ref: Ref, place: int = 0) -> int:
+        """The length of the shortest member known, but for `place` shorter ones, or `NEVER`."""
+        texts: list[bytes] = []
+        while True:
+            found = self.shortest(ref, texts)
+            if found is None:
+                return NEVER
+            if len(texts) == place:
+                return len(self.spell(ref, found))
+            texts.append(found)
+
+    def shortest(self, ref: Ref, used: Sequence[bytes] = ()) -> bytes | None:
+        """The shortest text known that is none of `used`; None if there is none."""
+        text = self._text(ref, used)
         if text not in self._shortest:
             self._shortest[text] = self._find_shortest(text)
-        return NEVER if self._shortest[text] is None else len(self.spell(ref, self.shortest(ref)))
-
-    def shortest(self, ref: Ref) -> bytes:
-        """The shortest text known of an expression that has members."""
-        found = self._shortest[self._text(ref)]
-        assert found is not None
-        return found
+        return self._shortest[text]
 
     def spell(self, ref: Ref, text: bytes) -> bytes:
         """The member that `text` stands for: itself, or its spelling."""
         node = self._builder.node(ref)
-        return spell_text(node.codec, text) if isinstance(node, Encoded) else text
+        codec = node.codec if isinstance(node, Encoded | Distinct) else None
+        return text if codec is None else spell_text(codec, text)
 
-    def _text(self, ref: Ref) -> Ref:
+    def _text(self, ref: Ref, used: Sequence[bytes] = ()) -> Ref:
         node = self._builder.node(ref)
-        return node.child if isinstance(node, Encoded) else ref
+        text = node.child if isinstance(node, Encoded | Distinct) else ref
+        if not used:
+            return text
+        others = self._builder.alt(*map(self._builder.literal, used))
+        return self._builder.both(text, self._builder.complement(others))
 
     def _find_shortest(self, ref: Ref) -> bytes | None:
         whole = self._compile(self._compiler, ref)
@@ -99,9 +111,11 @@ class RegularMembers:
                 raise
             return None
 
-    def within(self, ref: Ref, max_bytes: int) -> CompiledGrammar | None:
-        """The texts of at most `max_bytes` bytes; None if there are none."""
-        return self._bounded(self._text(ref), max_bytes, self._hasty)
+    def within(
+        self, ref: Ref, max_bytes: int, used: Sequence[bytes] = ()
+    ) -> CompiledGrammar | None:
+        """The texts of at most `max_bytes` bytes that are none of `used`, if there are any."""
+        return self._bounded(self._text(ref, used), max_bytes, self._hasty)
 
     def _bounded(self, ref: Ref, max_bytes: int, compiler: Compiler) -> CompiledGrammar | None:
         short = self._builder.repeat(self._byte, 0, max_bytes)

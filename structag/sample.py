@@ -22,6 +22,7 @@ from structag.grammar.expressions import (
     Budget,
     Bytes,
     Chars,
+    Distinct,
     Literal,
     Mark,
     Node,
@@ -37,6 +38,7 @@ from structag.grammar.expressions import (
 from structag.grammar.least_lengths import (
     LEAVES,
     NEVER,
+    keys_of,
     least_items,
     least_lengths,
     live_cases,
@@ -52,6 +54,7 @@ Piece: TypeAlias = bytes | int
 
 MAX_BYTES = 400
 _ROOM = (0, 4, 16, 64)  # bytes that a regular expression may take beyond its least length
+_END = -1  # in place of an expression: a list whose keys differ is written
 _MANY = 4  # weight of a class of characters, and of text with triggers, beside alternatives
 _RUNS = (0.8, 0.4, 0.1)  # chances that a repetition ends after each round
 _BLANKS = sum(1 << byte for byte in b" \t\r\n")
@@ -170,6 +173,7 @@ class _Drawing:
         self._room = room
         self._steps = 1_000 + 20 * room  # then only the shortest is drawn, which ends
         self._pieces: list[Piece] = []
+        self._used: list[list[bytes]] = []  # keys of the lists that are being written
 
     def pieces(self) -> tuple[Piece, ...]:
         pending: list[Ref | tuple[int, int]] = [self._grammar.root]
@@ -177,6 +181,9 @@ class _Drawing:
             task = pending.pop()
             if isinstance(task, tuple):
                 self._cut(*task)
+                continue
+            if task == _END:
+                self._used.pop()
                 continue
             self._steps -= 1
             if self._steps < 0 and self._least[task][0] == 0:
@@ -299,6 +306,9 @@ class _Drawing:
         chosen = least_items(node, self._least)
         assert chosen is not None
         glue = self._least[node.separator][0]
+        if any(keys_of(self._grammar, ref) for ref, _, _ in node.kinds):
+            self._used.append([])
+            return [*_joined(chosen, node.separator), _END]
         for ref, _, high in node.kinds if self._steps >= 0 else ():
             used = chosen.count(ref)
             left = None if high is None else high - used
@@ -312,6 +322,9 @@ class _Drawing:
 
     def _write_leaf(self, ref: Ref) -> None:
         leaves = self._sampler._leaves
+        if isinstance(self._grammar.nodes[ref], Distinct) and self._used:
+            self._write_key(ref)
+            return
         least = leaves.least(ref)
         if least == 0 and self._chance.random() < 0.8:
             text = self._words(leaves.whole(ref))
@@ -320,10 +333,26 @@ class _Drawing:
             text = self._walk(ref, least + room)
         data = leaves.spell(ref, text)
         if len(data) - least > self._room:
-            data = leaves.spell(ref, leaves.shortest(ref))
+            shortest = leaves.shortest(ref)
+            assert shortest is not None
+            data = leaves.spell(ref, shortest)
         self._spend(max(0, len(data) - least))
         if data:
             self._pieces.append(data)
+
+    def _write_key(self, ref: Ref) -> None:
+        """A text that no other item of the list has; so long, at most, as was reckoned with."""
+        leaves, used = self._sampler._leaves, self._used[-1]
+        reserved = leaves.least(ref, len(used))
+        text = self._walk(ref, reserved + min(self._room, 8), used)
+        data = leaves.spell(ref, text)
+        if len(data) - reserved > self._room:
+            shortest = leaves.shortest(ref, used)
+            assert shortest is not None
+            text, data = shortest, leaves.spell(ref, shortest)
+        self._spend(max(0, len(data) - reserved))
+        used.append(text)
+        self._pieces.append(data)
 
     def _words(self, compiled: CompiledGrammar) -> bytes:
         """The longest beginning of some random text that belongs to a nullable expression."""
@@ -337,12 +366,12 @@ class _Drawing:
                 length = place + 1
         return data[:length]
 
-    def _walk(self, ref: Ref, max_bytes: int) -> bytes:
+    def _walk(self, ref: Ref, max_bytes: int, used: Sequence[bytes] = ()) -> bytes:
         """A random member; the shortest, if it takes much work to see what is within the bound."""
         leaves = self._sampler._leaves
         written = bytearray()
         try:
-            within = leaves.within(ref, max_bytes)
+            within = leaves.within(ref, max_bytes, used)
             assert within is not None
             matcher = Matcher(within)
             while allowed := matcher.allowed_bytes():
@@ -351,7 +380,9 @@ class _Drawing:
                 written.append(self._pick_byte(allowed))
                 matcher.accept_bytes(bytes(written[-1:]))
         except LimitError:
-            return leaves.shortest(ref)
+            shortest = leaves.shortest(ref, used)
+            assert shortest is not None
+            return shortest
         return bytes(written)
 
     def _text(self) -> str:

@@ -16,6 +16,7 @@ from structag.grammar.expressions import (
     Budget,
     Bytes,
     Chars,
+    Distinct,
     Encoded,
     Epsilon,
     Erase,
@@ -39,20 +40,20 @@ from structag.grammar.expressions import (
 NEVER = 2**40
 Least: TypeAlias = tuple[int, int]
 """Length and height."""
-LEAVES = (And, Not, Encoded, NoOccurrence, Erase)
+LEAVES = (And, Not, Encoded, NoOccurrence, Erase, Distinct)
 """What no part of it decides: regular operators; `least_lengths` asks for their lengths."""
 
 
 def least_lengths(
     grammar: Grammar,
-    leaf_length: Callable[[Ref], int],
+    leaf_length: Callable[[Ref, int], int],
     token_ids: Callable[[Tokens], Sequence[int]],
 ) -> dict[Ref, Least]:
     """The least length and height of every expression that takes part in a derivation.
 
     Args:
         grammar: the grammar.
-        leaf_length: the least length of a leaf, or `NEVER`.
+        leaf_length: the length of a leaf's shortest text but so many, or `NEVER`.
         token_ids: the tokens that a `Tokens` stands for.
     """
     order = sorted(_taking_part(grammar))
@@ -60,7 +61,7 @@ def least_lengths(
     for ref in order:
         node = grammar.nodes[ref]
         if isinstance(node, LEAVES):
-            found[ref] = (leaf_length(ref), 0)
+            found[ref] = (leaf_length(ref, 0), 0)
         elif isinstance(node, Tokens):
             found[ref] = (1 if token_ids(node) else NEVER, 0)
         else:
@@ -70,7 +71,7 @@ def least_lengths(
     while changed:  # as often as rules are nested in the shortest derivation
         changed = False
         for ref in order:
-            value = _least(grammar, grammar.nodes[ref], found)
+            value = _least(grammar, grammar.nodes[ref], found, leaf_length)
             if value < found[ref]:
                 found[ref] = value
                 changed = True
@@ -91,7 +92,12 @@ def _taking_part(grammar: Grammar) -> set[Ref]:
     return seen
 
 
-def _least(grammar: Grammar, node: Node, found: dict[Ref, Least]) -> Least:
+def _least(
+    grammar: Grammar,
+    node: Node,
+    found: dict[Ref, Least],
+    leaf_length: Callable[[Ref, int], int],
+) -> Least:
     match node:
         case Epsilon():
             return 0, 0
@@ -127,7 +133,11 @@ def _least(grammar: Grammar, node: Node, found: dict[Ref, Least]) -> Least:
             if picked is None:
                 return NEVER, 0
             glue = max(0, len(picked) - 1) * found[node.separator][0]
-            return _deeper(sum(found[ref][0] for ref in picked) + glue, [found[r] for r in picked])
+            total = sum(found[ref][0] for ref in picked) + glue
+            for place, ref in enumerate(picked):  # a key is no text that another item has
+                keys = keys_of(grammar, ref) if place else ()
+                total += max((leaf_length(k, place) - leaf_length(k, 0) for k in keys), default=0)
+            return _deeper(total, [found[ref] for ref in picked])
         case _:
             return NEVER, 0
 
@@ -158,3 +168,20 @@ def least_items(tally: Tally, found: dict[Ref, Least]) -> list[Ref] | None:
     short = len(picked) < tally.min or any(found[ref][0] >= NEVER for ref in picked)
     over = tally.max is not None and len(picked) > tally.max
     return None if short or over else picked
+
+
+def keys_of(grammar: Grammar, item: Ref) -> list[Ref]:
+    """The keys that tell `item` of a counted list from others."""
+    seen = {item}
+    pending = [item]
+    found = []
+    while pending:
+        ref = pending.pop()
+        node = grammar.nodes[ref]
+        if isinstance(node, Distinct):
+            found.append(ref)
+        elif not isinstance(node, (*LEAVES, Tally)):
+            parts = (grammar.rules[node.index][1],) if isinstance(node, Rule) else children(node)
+            pending += [part for part in parts if part not in seen]
+            seen.update(parts)
+    return found

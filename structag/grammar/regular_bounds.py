@@ -13,6 +13,7 @@ from typing import NamedTuple
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import (
     Budget,
+    Distinct,
     Grammar,
     Mark,
     Node,
@@ -24,6 +25,7 @@ from structag.grammar.expressions import (
     Unordered,
     children,
 )
+from structag.grammar.least_lengths import keys_of
 from structag.grammar.left_recursion import strongly_connected
 from structag.grammar.transplant import rebuild
 
@@ -117,6 +119,8 @@ class _Bound:
                 return self._unordered(node, refs)
             case Tally():
                 return self._tally(node, refs)
+            case Distinct(codec):  # what it says of its list is no regular matter
+                return refs[0] if codec is None else self._builder.encoded(codec, refs[0])
             case _:
                 return rebuild(self._builder, node, refs, [])
 
@@ -177,6 +181,8 @@ class _Bound:
     def _tally(self, node: Tally, refs: tuple[Ref, ...]) -> Ref:
         builder = self._builder
         separator = refs[-1]
+        if any(keys_of(self._grammar, ref) for ref, _, _ in node.kinds):
+            return self._tally_with_keys(node, refs)
         if len(node.kinds) == 1:
             _, least, most = node.kinds[0]
             low = max(least, node.min)
@@ -194,6 +200,24 @@ class _Bound:
         if len(fixed) < node.min or (node.max is not None and len(fixed) > node.max):
             return builder.empty
         return builder.seq(*[part for ref in fixed for part in (separator, ref)][1:])
+
+    def _tally_with_keys(self, node: Tally, refs: tuple[Ref, ...]) -> Ref:
+        """Lists whose items differ: those of one item, or any."""
+        builder = self._builder
+        self.is_exact = False
+        if not self._is_inner:
+            item = builder.alt(*refs[:-1])
+            return _listed(builder, item, refs[-1], node.min, node.max)
+        least = sum(low for _, low, _ in node.kinds)
+        if max(node.min, least) > 1:
+            return builder.empty
+        ones = [
+            ref
+            for ref, (_, low, high) in zip(refs, node.kinds, strict=False)
+            if high != 0 and low == least
+        ]
+        one = builder.alt(*ones)
+        return one if max(node.min, least) else builder.optional(one)
 
 
 def _up_to_required(node: Unordered, left: frozenset[int]) -> list[int]:

@@ -165,6 +165,24 @@ def test_a_text_before_a_trigger_holds_none() -> None:
     draws(Sampler(BYTES.compile_structural_tag(tag_of(format))), *range(0, 60, 2))
 
 
+@pytest.mark.parametrize(
+    ("schema", "least"),
+    [
+        ({"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b"]}}, '["a","b"]'),
+        ({"type": "array", "uniqueItems": True, "items": {"type": "string"}}, '["","a"]'),
+        ({"type": "array", "uniqueItems": True, "items": {"type": "integer"}}, "[0,1]"),
+    ],
+)
+def test_items_of_a_list_differ(schema: Any, least: str) -> None:
+    sampler = Sampler(BYTES.compile_json_schema({**schema, "minItems": 2}))
+    found = draws(sampler, 0, 0, 5, 20, 60)
+
+    assert sampler.least_bytes == len(least)
+    for pieces in found:
+        items = json.loads(b"".join(map(bytes, pieces)))
+        assert len(items) == len({*items}) == 2
+
+
 def test_a_bound_that_is_too_short() -> None:
     sampler = Sampler(BYTES.compile_regex("[0-9]{4}-[0-9]{2}"))
 
