@@ -134,7 +134,7 @@ class GrammarBuilder(GrammarTable):
             make: builds it.
             pointer: the place that its notes are put at.
             is_operand: it may become an operand of something that takes regular expressions only;
-                otherwise it is referred to, if it can be.
+                otherwise it is referred to, if it can be and the builder has fragments.
             owner: what `key` has only the identity of; kept alive with the fragment.  The labels of
                 marks then are pointers that `pointer` is put before.
         """
@@ -143,7 +143,8 @@ class GrammarBuilder(GrammarTable):
         if fragment is None or fragment.owner is not owner:
             builder = GrammarBuilder(self._fragments, origins=self.origins)
             grammar = builder.build(make(builder))
-            module = None if is_operand or self.origins else grammar.native.as_module()
+            is_copied = is_operand or self.origins or self._fragments is None
+            module = None if is_copied else grammar.native.as_module()
             fragment = Fragment(grammar, tuple(builder.notes), module, owner)
             if fragments is not None:
                 fragments.put(key, fragment)

@@ -256,6 +256,15 @@ def test_a_schema_needs_someone_who_reads_it() -> None:
     assert caught.value.code == "grammar-feature"
 
 
+def test_warnings_beside_a_schema_of_open_objects() -> None:
+    text = 'start: "call " NAME %json {"properties": {"n": true}}\nNAME: "a" | "a"\nB: "b"'
+
+    assert [(w.kind, w.span) for w in COMPILER.compile_lark(text).warnings] == [
+        ("repeated-alternative", (text.rindex('"a"'), text.rindex('"a"') + 3)),
+        ("unused-rule", (text.index("B:"), text.index("B:") + 1)),
+    ]
+
+
 def test_a_schema_is_reported() -> None:
     grammar = COMPILER.compile_lark('start: %json {"type": "string", "title": "t"}')
 
