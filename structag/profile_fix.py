@@ -25,8 +25,9 @@ def fix_schema(schema: Any, profile: Profile) -> Any:
     """A copy of `schema` in the strict form of `profile`."""
     fixed = json.loads(json.dumps(schema, default=float))
     for _, value in list(subschemas(fixed)):
+        while _merge_single(value, profile):
+            pass
         _unite(value, profile)
-        _merge_single(value, profile)
         _drop(value, profile)
     for _, value in list(subschemas(fixed)):
         if is_object(value):
@@ -46,15 +47,17 @@ def _unite(schema: dict[str, Any], profile: Profile) -> None:
         schema["enum"] = [schema.pop("const")]
 
 
-def _merge_single(schema: dict[str, Any], profile: Profile) -> None:
-    """An `allOf` of one schema, as some generators write it around a reference."""
+def _merge_single(schema: dict[str, Any], profile: Profile) -> bool:
+    """Take the schema out of an `allOf` of one, as some generators write it around a reference."""
     parts = schema.get("allOf")
     if _accepts(profile, "allOf") or not isinstance(parts, list) or len(parts) != 1:
-        return
-    part = parts[0]
-    if isinstance(part, dict) and not (part.keys() & schema.keys()) - {"description", "title"}:
-        del schema["allOf"]
-        schema.update({key: value for key, value in part.items() if key not in schema})
+        return False
+    part, others = parts[0], schema.keys() - {"allOf"}
+    if not isinstance(part, dict) or (part.keys() & others) - {"description", "title"}:
+        return False
+    del schema["allOf"]
+    schema.update({key: value for key, value in part.items() if key not in schema})
+    return True
 
 
 def _drop(schema: dict[str, Any], profile: Profile) -> None:
