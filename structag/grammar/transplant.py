@@ -20,6 +20,7 @@ from structag.grammar.expressions import (
     Epsilon,
     Erase,
     Grammar,
+    Imported,
     Literal,
     Mark,
     Node,
@@ -97,3 +98,5 @@ def rebuild(builder: GrammarBuilder, node: Node, refs: tuple[Ref, ...], rules: l
             return builder.tally(counts, low, high, refs[-1])
         case Mark(label):
             return builder.mark(label, refs[0])
+        case Imported(module):
+            return builder.refer(module)
