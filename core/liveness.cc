@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "first_bytes.h"
+
 namespace structag {
 namespace {
 
@@ -61,6 +63,9 @@ bool Liveness::IsLive(ExprId id) {
 std::uint32_t Liveness::CountStrings(ExprId start, std::uint32_t many) {
   std::uint64_t count = 0;
   std::uint32_t length = 0;
+  constexpr std::uint64_t kMostSteps = 1'000'000;
+  std::uint64_t steps = 0;
+  FirstBytes first(pool_);
   Memo known;  // every residual that was met
   std::vector<std::pair<ExprId, std::uint64_t>> now, next;
   known.Set(Raw(start), 1);
@@ -71,10 +76,12 @@ std::uint32_t Liveness::CountStrings(ExprId start, std::uint32_t many) {
     for (const auto& [id, ways] : now) {
       if (pool_[id].nullable) count += ways;
       if (count >= many) return kUnbounded;
-      for (unsigned b = 0; b < 256; ++b) {
+      steps += 1 + (pool_[id].kind == Kind::kAlt ? pool_.Members(id).size() : 0);
+      if (steps > kMostSteps) throw LimitReached(Limit::kWork, meter_.limits().max_work);
+      first.Of(id).ForEach([&](std::uint8_t byte) {
         meter_.Charge(1);
-        const ExprId rest = deriver_.Derive(id, b);
-        if (rest == ExprPool::kEmpty || !IsLive(rest)) continue;
+        const ExprId rest = deriver_.Derive(id, byte);
+        if (rest == ExprPool::kEmpty || !IsLive(rest)) return;
         if (const std::uint32_t* place = places.Get(Raw(rest))) {
           next[*place].second = std::min<std::uint64_t>(next[*place].second + ways, many);
         } else {
@@ -82,7 +89,7 @@ std::uint32_t Liveness::CountStrings(ExprId start, std::uint32_t many) {
           places.Set(Raw(rest), static_cast<std::uint32_t>(next.size()));
           next.emplace_back(rest, ways);
         }
-      }
+      });
     }
     // A way over more residuals than there are goes in a circle.
     if (!next.empty() && length + 2 > known.size()) return kUnbounded;

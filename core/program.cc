@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t kVersion = 1;
 constexpr std::int32_t kSeq = 5, kAlt = 6, kDistinct = 22;  // kinds that others look into
-constexpr std::uint32_t kManyKeys = 1u << 18;               // nobody writes so many items
+constexpr std::uint32_t kManyKeys = 1u << 16;               // nobody writes so many items
 
 // Gives a module, and those that it refers to, numbers in `pool`; all text is there from the start,
 // so that views of it stay valid.

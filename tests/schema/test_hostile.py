@@ -71,6 +71,17 @@ SCHEMAS: dict[str, Callable[[], Any]] = {
                                             "else": {"required": ["b"]}}, {"minProperties": 1}),
     "minItems of 10^9": lambda: {"type": "array", "minItems": 10**9},
     "minItems of 10^400": lambda: {"type": "array", "minItems": 10**400},
+    "10^9 different items": lambda: {
+        "type": "array", "uniqueItems": True, "items": {"type": "integer"}, "minItems": 10**9},
+    "different texts of up to 10^9 letters": lambda: {
+        "type": "array", "uniqueItems": True,
+        "items": {"type": "string", "pattern": "^a{0,1000000000}$"}},
+    "different texts with nested counts": lambda: {
+        "type": "array", "uniqueItems": True,
+        "items": {"type": "string", "pattern": "^(a{1,1000}){1,1000}$"}},
+    "100,000 different constants": lambda: {
+        "type": "array", "uniqueItems": True,
+        "items": {"enum": [f"v {i}" for i in range(100_000)]}},
     "contains 10^9 times": lambda: {"contains": {"type": "null"}, "minContains": 10**9},
     "contains 10^9 times in a tuple": lambda: {
         "prefixItems": [True], "contains": {"type": "null"}, "minContains": 10**9},
