@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pytest
@@ -102,7 +102,7 @@ def test_real_schemas() -> None:
             continue
         for pieces in draws(Sampler(compiled), 0, 30, 400):
             value = json.loads(b"".join(map(bytes, pieces)), parse_float=exact)
-            with contextlib.suppress(Unresolvable):
+            with contextlib.suppress(Unresolvable, InvalidOperation):  # more than it can judge
                 assert validator_for(schema, Draft202012Validator)(schema).is_valid(value), row[
                     "id"
                 ]
