@@ -101,11 +101,12 @@ def test_real_schemas() -> None:
         except StructagError:
             continue
         for pieces in draws(Sampler(compiled), 0, 30, 400):
+            text = b"".join(map(bytes, pieces))
+            judge = validator_for(schema, Draft202012Validator)(schema)
             with contextlib.suppress(Unresolvable, InvalidOperation):  # more than it can judge
-                value = json.loads(b"".join(map(bytes, pieces)), parse_float=exact)
-                assert validator_for(schema, Draft202012Validator)(schema).is_valid(value), row[
-                    "id"
-                ]
+                # Its floats are no good for multiples, and exact numbers equal no float in an enum.
+                if not judge.is_valid(json.loads(text)):
+                    assert judge.is_valid(json.loads(text, parse_float=exact)), row["id"]
 
 
 @settings(max_examples=settings.get_profile("structag").max_examples // 10 or 1)
