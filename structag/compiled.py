@@ -120,7 +120,11 @@ class CompiledGrammar:
 
     @property
     def stats(self) -> dict[str, int]:
-        """Counts of what the core holds now: expressions, states, masks, memory_bytes."""
+        """Counts of the newest generation in the core.
+
+        `expressions`, `states`, `masks`; `summaries` of units, found or built; `generations` that
+        were started; `memory_bytes`.  Generations that older matchers still use are not in it.
+        """
         return self.native.stats()
 
     @property

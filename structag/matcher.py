@@ -174,6 +174,9 @@ class Matcher:
     def rollback(self, count: int) -> None:
         """Undo the last `count` accepted entries, a termination included.
 
+        Far back (over a thousand entries), what comes before is accepted once more, which takes
+        as long as it did.
+
         Raises:
             MatcherError: `matcher-state`, if fewer were accepted.
         """
