@@ -73,8 +73,6 @@ def rebuild(builder: GrammarBuilder, node: Node, refs: tuple[Ref, ...], rules: l
             return builder.encoded(codec, refs[0])
         case Distinct(codec):
             return builder.distinct(codec, refs[0])
-        case Distinct(codec):
-            return builder.distinct(codec, refs[0])
         case NoOccurrence(patterns):
             return builder.no_occurrence(patterns)
         case Scan(cases, excludes):

@@ -41,6 +41,9 @@ MAX_STATES = 5_000
 
 Refuse = Callable[[Node], Exception]
 Edges = dict[int, CharSet]
+Look = tuple[
+    tuple[int, CharSet], ...
+]  # what a state looks like: classes and the characters to them
 
 
 class Automaton(NamedTuple):
@@ -275,10 +278,10 @@ def _equal_states(edges: list[Edges], ends: list[bool]) -> list[int]:
             before[target].append(state)
     classes = [int(end) for end in ends]
     sizes = [len(ends) - sum(ends), sum(ends)]
-    looks: list[object] = [None, None]  # of the states of a class that need not be looked at
+    looks: list[Look | None] = [None, None]  # of the states of a class that need not be looked at
     pending = set(range(len(edges)))
     while pending:
-        groups: dict[int, dict[object, list[int]]] = {}
+        groups: dict[int, dict[Look, list[int]]] = {}
         for state in pending:
             look = tuple(sorted(_by_class(edges[state], classes).items()))
             groups.setdefault(classes[state], {}).setdefault(look, []).append(state)
