@@ -1,34 +1,13 @@
 // Test that what was found out is used without allocating: counts every operator new.
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <random>
 #include <vector>
 
+#include "allocations.h"
 #include "check.h"
 #include "generations.h"
 #include "matcher.h"
 #include "samples.h"
-
-namespace {
-
-std::atomic<std::size_t> allocations = 0;
-
-void* Allocate(std::size_t size) {
-  ++allocations;
-  if (void* place = std::malloc(size == 0 ? 1 : size)) return place;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return Allocate(size); }
-void* operator new[](std::size_t size) { return Allocate(size); }
-void operator delete(void* place) noexcept { std::free(place); }
-void operator delete[](void* place) noexcept { std::free(place); }
-void operator delete(void* place, std::size_t) noexcept { std::free(place); }
-void operator delete[](void* place, std::size_t) noexcept { std::free(place); }
 
 namespace structag {
 namespace {

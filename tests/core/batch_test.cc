@@ -5,31 +5,16 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "allocations.h"
 #include "check.h"
 #include "engine.h"
 #include "grammar.h"
 #include "matcher.h"
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace structag {
 namespace {
