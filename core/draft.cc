@@ -6,27 +6,35 @@
 namespace structag {
 namespace {
 
-// What a matcher accepted for the sake of a look ahead; all is undone in the end.
+// What a matcher accepted for the sake of a look ahead; all is undone in the end.  One that may go
+// so far that undoing it would be work, and could fail, is made by a copy.
 class Excursion {
  public:
-  explicit Excursion(Matcher& matcher) : matcher_(matcher) {}
-  ~Excursion() { BackTo(0); }
+  Excursion(Matcher& matcher, std::size_t longest) {
+    if (longest >= Record::kKept) copy_ = matcher;
+    matcher_ = copy_ ? &*copy_ : &matcher;
+  }
+  ~Excursion() {
+    if (!copy_) BackTo(0);
+  }
   Excursion(const Excursion&) = delete;
   Excursion& operator=(const Excursion&) = delete;
 
   bool Accept(std::int64_t token) {
     if (token < 0 || token > std::numeric_limits<TokenId>::max()) return false;
-    if (!matcher_.AcceptToken(static_cast<TokenId>(token))) return false;
+    if (!matcher_->AcceptToken(static_cast<TokenId>(token))) return false;
     ++depth_;
     return true;
   }
+  Matcher& matcher() noexcept { return *matcher_; }
   void BackTo(std::size_t depth) {
-    if (depth_ > depth) matcher_.Rollback(depth_ - depth);
+    if (depth_ > depth) matcher_->Rollback(depth_ - depth);
     depth_ = depth;
   }
 
  private:
-  Matcher& matcher_;
+  std::optional<Matcher> copy_;
+  Matcher* matcher_;
   std::size_t depth_ = 0;
 };
 
@@ -36,11 +44,11 @@ void AllowEverything(std::span<std::uint32_t> row) { std::ranges::fill(row, 0xFF
 
 std::size_t FillDraftChain(Matcher& matcher, std::span<const std::int64_t> tokens,
                            BitmaskRows rows) {
-  Excursion excursion(matcher);
-  matcher.FillMask(rows[0]);
+  Excursion excursion(matcher, tokens.size());
+  excursion.matcher().FillMask(rows[0]);
   std::size_t accepted = 0;
   while (accepted < tokens.size() && excursion.Accept(tokens[accepted])) {
-    matcher.FillMask(rows[++accepted]);
+    excursion.matcher().FillMask(rows[++accepted]);
   }
   for (std::size_t i = accepted + 1; i <= tokens.size(); ++i) AllowEverything(rows[i]);
   return accepted;
@@ -65,7 +73,7 @@ bool FillDraftTree(Matcher& matcher, const DraftTree& tree, BitmaskRows rows,
     pending.push_back({index, depth});
   };
   bool is_complete = true;
-  Excursion excursion(matcher);
+  Excursion excursion(matcher, size);
   while (!pending.empty()) {
     const auto [node, depth] = pending.back();
     pending.pop_back();
@@ -79,7 +87,7 @@ bool FillDraftTree(Matcher& matcher, const DraftTree& tree, BitmaskRows rows,
       excursion.BackTo(depth);
       if (!excursion.Accept(tree.tokens[node])) continue;
     }
-    matcher.FillMask(rows[node]);
+    excursion.matcher().FillMask(rows[node]);
     filled[node] = true;
     add(tree.first_child[node], is_root ? depth : depth + 1);
   }

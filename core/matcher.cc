@@ -11,12 +11,11 @@ Matcher::Matcher(std::shared_ptr<Generations> grammar, std::vector<TokenId> stop
 }
 
 void Matcher::Renew(StateId* also) {
-  constexpr std::size_t kKept = 1024;  // entries that a rollback finds at once
   if (!engine_->IsFull()) return;
   std::shared_ptr<Engine> newest = grammar_->Newest();
   if (newest == engine_) return;
   const std::span<const Entry> recent = record_.recent();
-  const std::span<const Entry> kept = recent.last(std::min(kKept, recent.size()));
+  const std::span<const Entry> kept = recent.last(std::min(Record::kKept, recent.size()));
   std::vector<StateId> states;
   for (const Entry& entry : kept) states.push_back(entry.state);
   if (also) states.push_back(*also);

@@ -3,8 +3,7 @@
 namespace structag {
 
 void Record::Push(std::int32_t input, Entry after) {
-  if (recent_.size() == kMostRecent)
-    recent_.erase(recent_.begin(), recent_.begin() + kMostRecent / 2);
+  if (recent_.size() == kMostRecent) recent_.erase(recent_.begin(), recent_.begin() + kKept);
   recent_.push_back(after);
   inputs_.push_back(input);
 }

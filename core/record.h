@@ -20,6 +20,9 @@ class Record {
     bool terminated;
   };
 
+  // At least so many of the latest states are kept: taking back fewer inputs finds nothing again.
+  static constexpr std::size_t kKept = 1 << 10;
+
   explicit Record(StateId start) : recent_{{start, false}} {}
 
   const Entry& last() const noexcept { return recent_.back(); }
@@ -58,7 +61,7 @@ class Record {
   }
 
  private:
-  static constexpr std::size_t kMostRecent = 1 << 11;
+  static constexpr std::size_t kMostRecent = 2 * kKept;
   static std::size_t BytesOf(std::int32_t input) noexcept {
     return static_cast<std::size_t>(-std::int64_t{input});
   }

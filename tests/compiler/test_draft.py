@@ -54,6 +54,20 @@ def test_rows_that_time_did_not_suffice_for_allow_the_end_only(compiler: Compile
     assert matcher.history_size == 0
 
 
+def test_a_draft_longer_than_the_states_that_are_kept(compiler: Compiler) -> None:
+    size = 3000
+    matcher = Matcher(compiler.compile_regex(f"ba{{{size}}}c?"))
+    assert matcher.accept_string("b")
+    bitmask = np.full((size + 1, 9), 7, np.int32)
+
+    assert matcher.fill_draft_chain([ord("a")] * size, bitmask) == size
+
+    assert all(allowed(row) == {ord("a")} for row in bitmask[:size])
+    assert allowed(bitmask[size]) == {ord("c"), EOS}
+    assert matcher.history_size == 1
+    assert matcher.accept_string("a" * size + "c") and matcher.is_completed()
+
+
 @pytest.mark.parametrize(
     ("arrays", "code"),
     [
