@@ -11,11 +11,18 @@ namespace {
 
 constexpr std::uint32_t kMaxRegularDepth = 1000;  // bounds the recursion in derive.cc
 
-// Which expressions from `first` on a closure may meet: the root and what it is made of, but not
-// the operands of And, Not, Encoded and Erase, which live inside a unit.  Those before `first` may
+// The expressions that are judged.  What their judging adds to the pool lies behind them, and is
+// judged as it is made.
+struct Range {
+  std::uint32_t first, end;
+};
+
+// Which expressions of the range a closure may meet: the root and what it is made of, but not
+// the operands of And, Not, Encoded and Erase, which live inside a unit.  Those before it may
 // be residuals, of which only `liveness` knows whether they derive anything.
-std::vector<bool> FindMet(ExprPool& pool, ExprId root, std::uint32_t first, Liveness& liveness) {
-  std::vector<bool> met(pool.size() - first);
+std::vector<bool> FindMet(ExprPool& pool, ExprId root, Range range, Liveness& liveness) {
+  const std::uint32_t first = range.first;
+  std::vector<bool> met(range.end - first);
   std::vector<ExprId> stack{root};
   while (!stack.empty()) {
     const ExprId id = stack.back();
@@ -61,12 +68,12 @@ void ForEachLeftCorner(const ExprPool& pool, const Expr& e, Visit visit) {
   ForEachPart(pool, e, visit);
 }
 
-// Sets a flag of every expression from `first` on to its least fixed point: evaluates everything
+// Sets a flag of every expression of the range to its least fixed point: evaluates everything
 // once, then whatever a change may touch.
 template <class Evaluate, class Flag>
-void SetLeastFixedPoint(ExprPool& pool, Meter& meter, std::uint32_t first, Evaluate evaluate,
-                        Flag flag) {
-  const auto end = static_cast<std::uint32_t>(pool.size());
+void SetLeastFixedPoint(ExprPool& pool, Meter& meter, Range range, Evaluate evaluate, Flag flag) {
+  const std::uint32_t first = range.first;
+  const std::uint32_t end = range.end;
   std::vector<std::uint32_t> starts(end - first + 1);
   const auto for_each_new_part = [&](std::uint32_t id, auto visit) {
     ForEachPart(pool, pool[ExprId{id}], [&](ExprId part) {
@@ -102,12 +109,13 @@ void SetLeastFixedPoint(ExprPool& pool, Meter& meter, std::uint32_t first, Evalu
   }
 }
 
-void CheckPromises(const ExprPool& pool, std::uint32_t first) {
+void CheckPromises(const ExprPool& pool, Range range) {
+  const std::uint32_t first = range.first;
   const auto require_consuming = [&](ExprId id) {
     if (pool[id].nullable) throw BadProgram("a repeated member that may be empty");
   };
-  std::vector<std::uint32_t> depths(pool.size() - first);
-  for (std::uint32_t i = first; i < pool.size(); ++i) {
+  std::vector<std::uint32_t> depths(range.end - first);
+  for (std::uint32_t i = first; i < range.end; ++i) {
     const Expr& e = pool[ExprId{i}];
     if (e.kind == Kind::kRepeat && !e.regular) require_consuming(ExprId{e.a});
     if (e.kind == Kind::kUnordered) {
@@ -128,12 +136,13 @@ void CheckPromises(const ExprPool& pool, std::uint32_t first) {
   }
 }
 
-void SetRanks(ExprPool& pool, Meter& meter, std::uint32_t first) {
+void SetRanks(ExprPool& pool, Meter& meter, Range range) {
+  const std::uint32_t first = range.first;
   enum : std::uint8_t { kNew, kOpen, kDone };
-  std::vector<std::uint8_t> marks(pool.size() - first, kNew);
+  std::vector<std::uint8_t> marks(range.end - first, kNew);
   std::vector<std::uint32_t> stack;
   std::vector<std::uint32_t> corners;
-  for (std::uint32_t start = first; start < pool.size(); ++start) {
+  for (std::uint32_t start = first; start < range.end; ++start) {
     if (marks[start - first] != kNew) continue;
     stack.push_back(start);
     while (!stack.empty()) {
@@ -166,24 +175,24 @@ void SetRanks(ExprPool& pool, Meter& meter, std::uint32_t first) {
 
 void AnalyzeGrammar(ExprPool& pool, ExprId root, Deriver& deriver, Liveness& liveness, Meter& meter,
                     std::size_t from) {
-  const auto first = static_cast<std::uint32_t>(from);
-  const std::vector<bool> met = FindMet(pool, root, first, liveness);
+  const Range range{static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(pool.size())};
+  const std::vector<bool> met = FindMet(pool, root, range, liveness);
   SetLeastFixedPoint(
-      pool, meter, first, [&](ExprId id) { return pool.EvaluateNullable(pool[id]); },
+      pool, meter, range, [&](ExprId id) { return pool.EvaluateNullable(pool[id]); },
       &Expr::nullable);
-  CheckPromises(pool, first);
+  CheckPromises(pool, range);
   SetLeastFixedPoint(
-      pool, meter, first,
+      pool, meter, range,
       [&](ExprId id) {
         const Expr& e = pool[id];
-        if (!met[Raw(id) - first]) return id != ExprPool::kEmpty;
+        if (!met[Raw(id) - range.first]) return id != ExprPool::kEmpty;
         if (e.kind == Kind::kScan) {  // afresh each time: its cases are still being found out
           return Liveness(pool, deriver, meter).IsLive(id);
         }
         return e.regular ? liveness.IsLive(id) : pool.EvaluateProductive(e);
       },
       &Expr::productive);
-  SetRanks(pool, meter, first);
+  SetRanks(pool, meter, range);
   pool.Seal();
 }
 

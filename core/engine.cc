@@ -25,8 +25,7 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& prog
   start_ = states_.Start(root);
   states_.CheckMemory();
   common_exprs_ = static_cast<std::uint32_t>(exprs_.size());
-  // What is imported is numbered in the order it is met, which no other engine knows.
-  if (program.imports.empty()) full_bytes_ = MemoryBytes() + limits.max_generation_bytes;
+  full_bytes_ = MemoryBytes() + limits.max_generation_bytes;
 }
 
 void Engine::OpenFrame(const Trie& trie, std::uint32_t node, StateId state) {
@@ -322,15 +321,18 @@ const Mask& Engine::MaskOf(StateId state) {
 }
 
 void Engine::NoteSize() noexcept {
-  if (MemoryBytes() > full_bytes_) is_full_.store(true, std::memory_order_relaxed);
+  // What modules take the next generation would have to read as well.
+  if (MemoryBytes() > full_bytes_ + exprs_.import_bytes_)
+    is_full_.store(true, std::memory_order_relaxed);
 }
 
 void Engine::Adopt(Engine& other, std::span<StateId> states) {
   const std::scoped_lock lock(mutex_, other.mutex_);
-  const std::size_t before = MemoryBytes();
+  const auto size = [&] { return MemoryBytes() - exprs_.import_bytes_; };
+  const std::size_t before = size();
   Migration migration({other.exprs_, other.states_}, {exprs_, states_}, common_exprs_, meter_);
   for (StateId& state : states) state = migration.Take(state);
-  full_bytes_ += MemoryBytes() - before;  // nothing that was discovered here
+  full_bytes_ += size() - before;  // nothing that was discovered here
 }
 
 void Engine::CheckMemory() const {

@@ -537,6 +537,12 @@ std::span<const std::uint32_t> ExprPool::Factored(ExprId alt) {
   return lists_[list];
 }
 
+ExprPool::TableSizes ExprPool::table_sizes() const noexcept {
+  const auto size = [](const auto& table) { return static_cast<std::uint32_t>(table.size()); };
+  return {size(searches_), size(scans_),      size(unordered_),
+          size(tallies_),  size(token_sets_), size(rule_bodies_)};
+}
+
 std::size_t ExprPool::MemoryBytes() const noexcept {
   return exprs_.Bytes() + index_.Bytes() + lists_.Bytes() + byte_sets_.Bytes() + factored_.Bytes() +
          literal_text_.capacity();

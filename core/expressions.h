@@ -206,14 +206,20 @@ class ExprPool {
   std::vector<TallyTable> tallies_;
   std::vector<TokenSet> token_sets_;
   std::vector<ExprId> rule_bodies_;
+  struct TableSizes {
+    std::uint32_t searches = 0, scans = 0, unordered = 0, tallies = 0, token_sets = 0, rules = 0;
+  };
+  TableSizes table_sizes() const noexcept;
   struct Import {
     std::shared_ptr<const Module> module;
-    std::size_t text_at;  // where its text begins in literal_text_
-    ExprId body;          // once it is read
-    bool is_read;
+    std::size_t text_at;      // where its text begins in literal_text_
+    ExprId body = ExprId{0};  // once it is read
+    bool is_read = false;
+    TableSizes first{}, end{};  // what it has of the tables, once it is read
   };
   std::vector<Import> imports_;
   std::unordered_map<const Module*, std::uint32_t> import_numbers_;
+  std::size_t import_bytes_ = 0;  // of what has been read of them
   const ListPool& lists() const noexcept { return lists_; }
   // An item of a tally whose key is being read: what is left of the key, and what has been read of
   // it, decoded and last byte first.

@@ -1,7 +1,6 @@
 // The engines of one compiled grammar, one after the other.  An engine grows with every state it
 // meets; when it has grown by its share, the next matcher that asks starts another one, into which
-// matchers take along where they stand.  The last matcher that leaves an engine frees it.  A
-// grammar that imports modules keeps its first one.
+// matchers take along where they stand.  The last matcher that leaves an engine frees it.
 //
 // Thread safe.
 #pragma once

@@ -85,6 +85,16 @@ void Migration::ForEachPiece(ExprId id, Visit visit) const {
   }
 }
 
+std::uint32_t Migration::Number(std::uint32_t of, std::uint32_t ExprPool::TableSizes::* table) {
+  for (std::uint32_t i = 0; i < from_.exprs.imports_.size(); ++i) {
+    const ExprPool::Import& import = from_.exprs.imports_[i];
+    if (!import.is_read || of < import.first.*table || of >= import.end.*table) continue;
+    to_.states.Import(i);
+    return to_.exprs.imports_[i].first.*table + (of - import.first.*table);
+  }
+  return of;  // the program's own
+}
+
 ExprId Migration::CopyTally(const Expr& e) {
   const TallyCounts counts = from_.exprs.CountsOf(e);
   std::vector<std::uint32_t> words(counts.words.begin(), counts.words.end());
@@ -92,7 +102,8 @@ ExprId Migration::CopyTally(const Expr& e) {
     if (!item.has_key || counts.seen(item) == TallyCounts::kPending) continue;
     words[counts.At(item)] = Raw(Known(ExprId{counts.seen(item)}));
   }
-  return to_.exprs.MakeTally(e.a, words, Position{e.c});
+  const std::uint32_t table = Number(e.a, &ExprPool::TableSizes::tallies);
+  return to_.exprs.MakeTally(table, words, Position{e.c});
 }
 
 ExprId Migration::Copy(ExprId id) {
@@ -101,15 +112,16 @@ ExprId Migration::Copy(ExprId id) {
   switch (e.kind) {
     case Kind::kEmpty:
     case Kind::kEpsilon:
-    case Kind::kLiteral:  // in the program's text
-    case Kind::kRule:     // these name tables of the program
-    case Kind::kNoOccurrence:
-    case Kind::kScan:
+    case Kind::kLiteral:  // in text that is the same
+    case Kind::kScan:     // no module has one
     case Kind::kAssertion:
-    case Kind::kTokens:
     case Kind::kClose:
     case Kind::kLeave:
     case Kind::kImport: return to.Make(e.kind, e.a, e.b, e.c);
+    case Kind::kRule: return to.Make(e.kind, Number(e.a, &ExprPool::TableSizes::rules));
+    case Kind::kTokens: return to.Make(e.kind, Number(e.a, &ExprPool::TableSizes::token_sets));
+    case Kind::kNoOccurrence:
+      return to.Make(e.kind, Number(e.a, &ExprPool::TableSizes::searches), e.b, e.c);
     case Kind::kBytes: return to.MakeBytes(from_.exprs.Bytes(id));
     case Kind::kSeq: return to.Make(e.kind, Raw(Known(ExprId{e.a})), Raw(Known(ExprId{e.b})));
     case Kind::kRepeat:
@@ -128,7 +140,8 @@ ExprId Migration::Copy(ExprId id) {
       return e.kind == Kind::kAlt ? to.MakeAlt(std::move(members)) : to.MakeAnd(std::move(members));
     }
     case Kind::kUnordered:
-      return to.MakeUnordered(e.a, from_.exprs.lists()[ListId{e.b}], Position{e.c});
+      return to.MakeUnordered(Number(e.a, &ExprPool::TableSizes::unordered),
+                              from_.exprs.lists()[ListId{e.b}], Position{e.c});
     case Kind::kTally: return CopyTally(e);
     case Kind::kKey: {
       const auto begun = from_.exprs.lists()[ListId{e.c}];

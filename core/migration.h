@@ -34,6 +34,9 @@ class Migration {
   void ForEachPiece(ExprId id, Visit visit) const;
   ExprId Copy(ExprId id);
   ExprId CopyTally(const Expr& e);
+  // What a table's entry is numbered in the other engine, which may have read the modules that
+  // it imports in another order.
+  std::uint32_t Number(std::uint32_t of, std::uint32_t ExprPool::TableSizes::* table);
   ExprId Known(ExprId id) const { return Raw(id) < common_ ? id : ExprId{*exprs_.Get(Raw(id))}; }
   bool Knows(ExprId id) const { return Raw(id) < common_ || exprs_.Get(Raw(id)); }
 

@@ -68,10 +68,16 @@ ExprId ReadImport(std::uint32_t import, ExprPool& pool, Deriver& deriver, Livene
   if (!pool.imports_[import].is_read) {
     const Meter::Unlimited unlimited(meter);
     const std::size_t first = pool.size();
+    const std::size_t before = pool.MemoryBytes();
+    const ExprPool::TableSizes tables = pool.table_sizes();
     const ExprId body = ReadModule(import, pool, deriver, liveness, meter);
     AnalyzeGrammar(pool, body, deriver, liveness, meter, first);
-    pool.imports_[import].body = body;
-    pool.imports_[import].is_read = true;
+    ExprPool::Import& read = pool.imports_[import];
+    read.body = body;
+    read.is_read = true;
+    read.first = tables;
+    read.end = pool.table_sizes();
+    pool.import_bytes_ += pool.MemoryBytes() - before;
   }
   return pool.imports_[import].body;
 }

@@ -18,7 +18,7 @@ constexpr std::uint32_t kManyKeys = 1u << 16;               // nobody writes so 
 void AddImport(const std::shared_ptr<const Module>& module, ExprPool& pool) {
   const auto number = static_cast<std::uint32_t>(pool.imports_.size());
   if (!pool.import_numbers_.try_emplace(module.get(), number).second) return;
-  pool.imports_.push_back({module, pool.literal_text_.size(), ExprPool::kEmpty, false});
+  pool.imports_.push_back({.module = module, .text_at = pool.literal_text_.size()});
   pool.literal_text_ += module->packed.pool;
   for (const std::shared_ptr<const Module>& inner : module->packed.imports) AddImport(inner, pool);
 }

@@ -29,6 +29,10 @@ StatePool::StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness, Firs
   Intern(none, false);
 }
 
+ExprId StatePool::Import(std::uint32_t number) {
+  return ReadImport(number, exprs_, deriver_, liveness_, meter_);
+}
+
 StateId StatePool::Start(ExprId root) {
   Open();
   Add(root, ContinuationPool::kEnd);
@@ -135,7 +139,7 @@ void StatePool::Expand(ExprId id, ContinuationId next) {
       for (std::uint32_t member : exprs_.Factored(id)) Add(ExprId{member}, next);
       return;
     case Kind::kRule: return Add(exprs_.rule_bodies_[e.a], next);
-    case Kind::kImport: return Add(ReadImport(e.a, exprs_, deriver_, liveness_, meter_), next);
+    case Kind::kImport: return Add(Import(e.a), next);
     case Kind::kBudget: {
       Pop(next);
       const ExprId close = exprs_.Make(Kind::kClose, e.b);

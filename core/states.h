@@ -68,6 +68,9 @@ class StatePool {
   // Whether something outside of every budget's region may follow.
   bool LeavesRegions(StateId state) const;
 
+  // The expression of an import, read if it has not been.
+  ExprId Import(std::uint32_t number);
+
   // Whether a head is a unit of its own, so that a summary may exist.
   bool IsUnit(ExprId head) const noexcept {
     const Kind kind = exprs_[head].kind;

@@ -25,10 +25,11 @@ def fix_schema(schema: Any, profile: Profile) -> Any:
     """A copy of `schema` in the strict form of `profile`."""
     fixed = json.loads(json.dumps(schema, default=float))
     for _, value in list(subschemas(fixed)):
-        while _merge_single(value, profile):
-            pass
         _unite(value, profile)
         _drop(value, profile)
+    for _, value in list(subschemas(fixed)):
+        while _merge_single(value, profile):
+            pass
     for _, value in list(subschemas(fixed)):
         if is_object(value):
             _close(value, profile)
@@ -56,7 +57,10 @@ def _merge_single(schema: dict[str, Any], profile: Profile) -> bool:
     if not isinstance(part, dict) or (part.keys() & others) - {"description", "title"}:
         return False
     del schema["allOf"]
+    said = schema.get("description"), part.get("description")
     schema.update({key: value for key, value in part.items() if key not in schema})
+    if all(isinstance(text, str) and text for text in said) and said[0] != said[1]:
+        schema["description"] = f"{said[0]} {said[1]}"
     return True
 
 

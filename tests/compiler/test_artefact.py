@@ -141,7 +141,7 @@ def test_another_process_reads_it(saved: list[CompiledGrammar], tmp_path: Path) 
     )
     run = [sys.executable, "-c", program, str(tmp_path / "saved")]
 
-    printed = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
 
     assert printed.split() == [saved[0].fingerprint, "True"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -209,4 +210,4 @@ def test_a_forked_process_goes_on() -> None:
     """
     run = [sys.executable, "-c", program]
 
-    assert subprocess.run(run, timeout=120, check=False).returncode == 0
+    assert subprocess.run(run, cwd=Path(__file__).parent, timeout=120, check=False).returncode == 0

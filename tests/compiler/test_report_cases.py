@@ -164,6 +164,7 @@ def test_the_outcome_is_the_same_in_every_process() -> None:
     runs = [
         subprocess.run(
             [sys.executable, "-c", program],
+            cwd=Path(__file__).parent,
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,

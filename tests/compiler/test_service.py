@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import CancelledError, Future
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -182,4 +183,6 @@ def test_a_forked_process_compiles_on_threads_of_its_own() -> None:
         sys.exit(0 if not child else os.waitpid(child, 0)[1])
     """
 
-    assert subprocess.run([sys.executable, "-c", program], timeout=120, check=False).returncode == 0
+    run = [sys.executable, "-c", program]
+
+    assert subprocess.run(run, cwd=Path(__file__).parent, timeout=120, check=False).returncode == 0

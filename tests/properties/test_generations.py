@@ -15,7 +15,7 @@ from support.strategies import ALPHABETS, GrammarSample, VocabularySample, gramm
 from structag._core import Engine, Matcher, make_engine
 from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import GrammarBuilder
-from structag.grammar.pack import pack_grammar
+from structag.grammar.pack import pack_grammar, pack_modular
 from structag.grammar.simplify import simplify_grammar
 from structag.vocabulary import Vocabulary
 
@@ -58,10 +58,17 @@ def test_every_generation_allows_the_same(
     grammar, tokens = sample
     if compile_or_none(compiler_of(tokens), grammar.grammar) is None:
         return
-    forgetful, faithful = engines(grammar, tokens)
+    check(data, engines(grammar, tokens), tokens)
+
+
+def check(
+    data: st.DataObject, made: tuple[Engine, Engine], tokens: VocabularySample, steps: int = 6
+) -> None:
+    """Take both along one random path."""
+    forgetful, faithful = made
     stops = [tokens.stop]
     matchers = [Matcher(forgetful, stops), Matcher(faithful, stops)]
-    for _ in range(6):
+    for _ in range(steps):
         allowed = sorted(masks(matchers, len(tokens.contents)))
         match data.draw(st.integers(0, 5)):
             case 0:
@@ -83,6 +90,45 @@ def test_every_generation_allows_the_same(
 
     event("generations" if started > 1 else "one generation")
     assert faithful.stats()["generations"] == 1
+
+
+CONTENTS = (*(bytes([i]) for i in range(256)), b"ab", b"21", b"")
+BYTES = VocabularySample(CONTENTS, frozenset({258}), frozenset(), 258)
+
+
+@properties(share=2)
+@given(st.data(), grammars(), grammars())
+def test_generations_read_modules_in_any_order(
+    data: st.DataObject, one: GrammarSample, other: GrammarSample
+) -> None:
+    if any(compile_or_none(compiler_of(BYTES), sample.grammar) is None for sample in (one, other)):
+        return
+    simple = [simplify_grammar(bind_vocabulary(sample.grammar, {})) for sample in (one, other)]
+    modules = [grammar.native.as_module() for grammar in simple]
+    if None in modules:
+        return
+    b = GrammarBuilder()
+    first, second = map(b.refer, modules)
+    grammar = b.build(
+        b.repeat(
+            b.alt(
+                b.seq(b.literal(b"1"), first),
+                b.seq(b.literal(b"2"), second),
+                b.seq(b.literal(b"21"), second, first, second),
+            ),
+            1,
+        )
+    )
+    if compile_or_none(compiler_of(BYTES), grammar) is None:
+        return
+    program, text, imports = pack_modular(grammar)
+    vocabulary = vocabulary_of(BYTES)
+    limits = (LIMITS.max_work, LIMITS.max_memory_bytes, LIMITS.max_expressions)
+    forgetful, faithful = (
+        make_engine(vocabulary.native, program, text, *limits, modules=imports, **cap)
+        for cap in ({"max_generation_bytes": 0}, {})
+    )
+    check(data, (forgetful, faithful), BYTES, steps=12)
 
 
 def test_a_far_rollback_accepts_once_more() -> None:
