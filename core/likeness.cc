@@ -91,6 +91,23 @@ std::optional<Likeness::Need> Likeness::Find(ExprId unit, ExprId wider) {
   return most;
 }
 
+bool Likeness::IsPrefixFree(ExprId item) {
+  if (pool_[item].span == 0) return false;
+  if (const std::uint32_t* known = prefix_free_.Get(Raw(item))) return *known != 0;
+  std::vector<std::uint32_t> rows{rows_.Of(item)};  // few: a class has at most four bytes
+  bool is_free = true;
+  for (std::size_t i = 0; i < rows.size() && is_free; ++i) {
+    const std::uint32_t from = rows[i];
+    is_free = !rows_.IsNullable(from) || rows_.IdOf(from) == ExprPool::kEpsilon;
+    rows_.FirstBytesOf(from).ForEach([&](std::uint8_t byte) {
+      const std::uint32_t row = rows_.Step(from, byte);
+      if (row != UnitRows::kDead && std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
+    });
+  }
+  prefix_free_.Set(Raw(item), is_free ? 1 : 0);
+  return is_free;
+}
+
 std::optional<Likeness::Counted> Likeness::AsCounted(ExprId unit) {
   const Expr e = pool_[unit];
   if (e.kind == Kind::kEncoded) {
@@ -106,8 +123,8 @@ std::optional<Likeness::Counted> Likeness::AsCounted(ExprId unit) {
   std::vector<std::uint32_t> members(pool_.Members(unit).begin(), pool_.Members(unit).end());
   for (std::uint32_t& member : members) {
     const Expr part = pool_[ExprId{member}];
-    if (part.kind != Kind::kRepeat || pool_[ExprId{part.a}].span == 0) continue;
-    if (part.b == 0 && part.c == kUnbounded) continue;
+    if (part.kind != Kind::kRepeat || (part.b == 0 && part.c == kUnbounded)) continue;
+    if (!IsPrefixFree(ExprId{part.a})) continue;
     const ExprId run = pool_.MakeRepeat(ExprId{part.a}, 0, kUnbounded);
     member = Raw(run);
     return Counted{run, pool_.MakeAnd(std::move(members)), part.b, part.c};

@@ -36,12 +36,14 @@ class Likeness {
     std::uint32_t min, max;
   };
   std::optional<Counted> AsCounted(ExprId unit);
+  // Whether no item of a class begins another one, so that text tells how many items it is.
+  bool IsPrefixFree(ExprId item);
   // Its run, and the bytes for which it is known to go on like that.
   Counts::Lifted Lift(const Counted& counted) const;
   // The bytes for which what is so counted surely has room for what it needs; 0 if none.
   static std::uint32_t Slack(const Counted& counted, const std::optional<Need>& need) noexcept;
 
-  std::size_t Bytes() const noexcept { return known_.Bytes(); }
+  std::size_t Bytes() const noexcept { return known_.Bytes() + prefix_free_.Bytes(); }
 
  private:
   static constexpr std::uint32_t kPumps = 1u << 30;
@@ -49,7 +51,8 @@ class Likeness {
 
   ExprPool& pool_;
   UnitRows& rows_;
-  Memo known_;  // by pair: Need, packed
+  Memo known_;        // by pair: Need, packed
+  Memo prefix_free_;  // by item
 };
 
 }  // namespace structag

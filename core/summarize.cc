@@ -248,7 +248,7 @@ bool UnitLibrary::FindLost(Summary& summary) {
   constexpr std::uint32_t kShort = 32;
   const Summary& run = *summary.base;
   const Expr& e = pool_[pool_.Spelled(summary.unit)];
-  if (e.kind != Kind::kRepeat || e.c > kShort || pool_[ExprId{e.a}].span == 0) return false;
+  if (e.kind != Kind::kRepeat || e.c > kShort || !likeness_.IsPrefixFree(ExprId{e.a})) return false;
   const Lengths& lengths = LengthsOf(run);
   const auto lost = std::span(lengths.tokens).first(lengths.more[e.c]);
   summary.work += 1 + lengths.tokens.size();

@@ -86,6 +86,24 @@ def json_vocabulary() -> Vocabulary:
     )
 
 
+def test_items_that_begin_others_are_not_counted_by_their_text() -> None:
+    b = GrammarBuilder()
+    item = b.alt(b.literal(b"a"), b.literal(b"ab"))
+    for grammar in (
+        b.build(b.optional(item)),
+        b.build(b.seq(b.repeat(item, 2, 2), b.literal(b"c"))),
+    ):
+        vocabulary = Vocabulary.from_token_bytes(
+            [bytes([i]) for i in range(256)] + [b"aa", b"aba", b"aaa", b"<end>"],
+            special=[259],
+            stop_token_ids=[259],
+        )
+        rows = np.zeros((1 + len(SHORT_CUTS), 9), dtype=np.int32)
+        for index, engine in enumerate(engines(lambda: vocabulary, grammar)):
+            Matcher(engine, [259]).fill_mask(rows, index)
+        assert (rows == rows[0]).all()
+
+
 @properties()
 @given(st.data(), samples())
 def test_random_grammars(
@@ -136,7 +154,7 @@ def _counted(b: GrammarBuilder, low: int, more: int, names: list[str]) -> Ref:
 @st.composite
 def patterns(draw: st.DrawFn, b: GrammarBuilder, depth: int = 2) -> Ref:
     """Of the shapes that patterns have: runs of a class, words that are searched for, counts."""
-    kinds = ["run", "word", "search", "count"] + ["seq", "alt"] * (depth > 0)
+    kinds = ["run", "word", "search", "count", "syllables"] + ["seq", "alt"] * (depth > 0)
     match draw(st.sampled_from(kinds)):
         case "run":
             members = draw(st.sampled_from(["a", "ab", "a\n", "abé", "b0169"]))
@@ -149,6 +167,11 @@ def patterns(draw: st.DrawFn, b: GrammarBuilder, depth: int = 2) -> Ref:
         case "count":
             low = draw(st.integers(0, 3))
             return b.repeat(b.any_char, low, low + draw(st.integers(0, 9)))
+        case "syllables":
+            items = draw(st.lists(st.text("ab", min_size=1, max_size=2), min_size=1, max_size=3))
+            item = b.alt(*(b.literal(text.encode()) for text in items))
+            low = draw(st.integers(0, 2))
+            return b.repeat(item, low, low + draw(st.integers(0, 3)))
         case "seq":
             return b.seq(draw(patterns(b, depth - 1)), draw(patterns(b, depth - 1)))
         case _:

@@ -96,7 +96,7 @@ CONTENTS = (*(bytes([i]) for i in range(256)), b"ab", b"21", b"")
 BYTES = VocabularySample(CONTENTS, frozenset({258}), frozenset(), 258)
 
 
-@properties(share=2)
+@properties(share=8)
 @given(st.data(), grammars(), grammars())
 def test_generations_read_modules_in_any_order(
     data: st.DataObject, one: GrammarSample, other: GrammarSample
