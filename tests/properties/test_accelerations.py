@@ -89,17 +89,15 @@ def json_vocabulary() -> Vocabulary:
 def test_items_that_begin_others_are_not_counted_by_their_text() -> None:
     b = GrammarBuilder()
     item = b.alt(b.literal(b"a"), b.literal(b"ab"))
-    for grammar in (
-        b.build(b.optional(item)),
-        b.build(b.seq(b.repeat(item, 2, 2), b.literal(b"c"))),
-    ):
-        vocabulary = Vocabulary.from_token_bytes(
-            [bytes([i]) for i in range(256)] + [b"aa", b"aba", b"aaa", b"<end>"],
-            special=[259],
-            stop_token_ids=[259],
-        )
+    pair = b.seq(b.repeat(item, 2, 2), b.literal(b"c"))
+
+    def make() -> Vocabulary:
+        pieces = [bytes([i]) for i in range(256)] + [b"aa", b"aba", b"aaa", b"<end>"]
+        return Vocabulary.from_token_bytes(pieces, special=[259], stop_token_ids=[259])
+
+    for grammar in (b.build(b.optional(item)), b.build(pair)):
         rows = np.zeros((1 + len(SHORT_CUTS), 9), dtype=np.int32)
-        for index, engine in enumerate(engines(lambda: vocabulary, grammar)):
+        for index, engine in enumerate(engines(make, grammar)):
             Matcher(engine, [259]).fill_mask(rows, index)
         assert (rows == rows[0]).all()
 
