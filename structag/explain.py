@@ -8,7 +8,7 @@ of the source speaks is known if the compiler kept origins (``Compiler(vocabular
     ...     {"type": "array", "items": {"type": "boolean"}})
     >>> stop = explain_text(grammar, b"[true, maybe]")
     >>> stop.matched, stop.place.words
-    (7, '`f`, `t` or whitespace')
+    (7, '`false`, `true` or whitespace')
     >>> stop.place.parts[-1].trail
     ('#', '#/items')
 """

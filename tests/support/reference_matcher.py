@@ -318,18 +318,55 @@ class ReferenceMatcher:
         return self.token_table.contents[token] if self.token_table.is_id(token) else b""
 
     def _scan_ends(self, node: Scan, place: Suffix) -> Iterator[int]:
+        yield from self._crossing_ends(node, place)
         for length in range(1, len(place.symbols) + 1):
             symbols = place.symbols[:length]
             searched = b"".join(
                 bytes([x & 255]) if x >= 0 else self._marker_content(x) for x in symbols
             )
-            if decode_utf8(searched) is None or any(x in searched for x in node.excludes):
-                continue
-            if any(trigger in searched[:-1] for trigger, _ in node.cases):
+            if not self._may_end_in_trigger(node, searched):
                 continue
             for trigger, ref in node.cases:
                 if self._has_suffix(symbols, trigger):
                     yield from (length + k for k in self.ends(ref, place.tails[length]))
+
+    def _may_end_in_trigger(self, node: Scan, searched: bytes) -> bool:
+        """Whether nothing is found in `searched` before its end, and no exclude at all."""
+        if decode_utf8(searched) is None or any(x in searched for x in node.excludes):
+            return False
+        return not any(trigger in searched[:-1] for trigger, _ in node.cases)
+
+    def _crossing_ends(self, node: Scan, place: Suffix) -> Iterator[int]:
+        """With a control token that begins in a trigger and ends in the marker of its case."""
+        at = next((i for i, symbol in enumerate(place.symbols) if symbol < 0), None)
+        if at is None:
+            return
+        before = bytes(symbol & 255 for symbol in place.symbols[:at])
+        content = self._marker_content(place.symbols[at])
+        for trigger, ref in node.cases:
+            for start in range(len(trigger)):
+                inside, beyond = trigger[start:], content[len(trigger) - start :]
+                if not (beyond and content.startswith(inside) and before.endswith(trigger[:start])):
+                    continue
+                if not self._may_end_in_trigger(node, before + inside):
+                    continue
+                for marker, parts in self._marked_cases(ref):
+                    if not marker.startswith(beyond):
+                        continue
+                    rest, symbols = marker[len(beyond) :], place.symbols[at + 1 :]
+                    ends = {at + 1 + used for used in self._spelled(rest, symbols, True)}
+                    for part in parts:
+                        ends = self._after(part, place, ends)
+                    yield from ends
+
+    def _marked_cases(self, ref: Ref) -> Iterator[tuple[bytes, tuple[Ref, ...]]]:
+        """The alternatives of a case that begin with a marker: that, and what follows it."""
+        node = self.nodes[ref]
+        for way in node.parts if isinstance(node, Alt) else (ref,):
+            whole = self._unmarked(way)
+            first = self.nodes[whole.parts[0]] if isinstance(whole, Seq) else whole
+            if isinstance(first, Literal) and first.marker:
+                yield first.data, whole.parts[1:] if isinstance(whole, Seq) else ()
 
     def _has_suffix(self, symbols: Symbols, trigger: bytes) -> bool:
         """Whether `symbols` is bytes and then a spelling of `trigger`."""
