@@ -24,7 +24,7 @@ def schema(type: TypeArgument = None) -> None:
 
 
 def _definition(definitions: dict[str, Any], type: str) -> dict[str, Any]:
-    by_type = {
+    by_type: dict[str, dict[str, Any]] = {
         definition["properties"]["type"]["const"]: definition
         for definition in definitions.values()
         if "const" in definition.get("properties", {}).get("type", {})
