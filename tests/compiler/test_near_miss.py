@@ -7,7 +7,7 @@ import pytest
 structag = pytest.importorskip("structag")
 
 from support.family_cases import sample_tag  # noqa: E402
-from support.maskbench import DATA, rows  # noqa: E402
+from support.maskbench import DATA, PARTS, part_of_500  # noqa: E402
 
 from structag.errors import StructagError  # noqa: E402
 from structag.near_miss import NearMiss, near_misses  # noqa: E402
@@ -15,7 +15,6 @@ from structag.openai import model_family  # noqa: E402
 from structag.sample import Sampler  # noqa: E402
 
 BYTES = structag.Compiler(structag.Vocabulary.byte_level())
-SHARE = 80
 
 
 def check(compiled: structag.CompiledGrammar, count: int) -> list[NearMiss]:
@@ -49,9 +48,10 @@ def test_every_family(name: str) -> None:
 
 
 @pytest.mark.skipif(DATA is None, reason="STRUCTAG_DATA names no folder with maskbench")
-def test_real_schemas() -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_real_schemas(part: int) -> None:
     few = 0
-    for row in rows(1)[:SHARE]:
+    for row in part_of_500(part):
         try:
             compiled = BYTES.compile_json_schema(row["schema"])
         except StructagError:
