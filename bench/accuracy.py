@@ -24,12 +24,9 @@ from __future__ import annotations
 
 import argparse
 import csv
-import datetime
 import importlib.metadata
 import json
-import platform
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -38,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from bench_compile import machine, version
 from rich.console import Console
 from rich.progress import track
 from tool_calls import Task, judge, read_tasks
@@ -200,20 +198,13 @@ def speed_of(pairs: list[Record]) -> Record:
     }
 
 
-def machine() -> Record:
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.strip()
+def settings(options: argparse.Namespace) -> Record:
+    """On what the figures were taken, and with which options: columns of each row."""
+    here = machine()
     return {
-        "date": datetime.date.today().isoformat(),
-        "commit": commit or "unknown",
-        "cpu": platform.processor() or platform.machine(),
-        "torch": torch.__version__,
-        "transformers": importlib.metadata.version("transformers"),
+        **{name: here[name] for name in ("date", "commit", "cpu")},
+        **{name: version(name) for name in ("torch", "transformers")},
+        **{name: getattr(options, name) for name in ("batch", "limit", "threads")},
     }
 
 
@@ -234,12 +225,7 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=120, help="tokens of an output at most")
     parser.add_argument("--threads", type=int, default=1, help="of torch")
     options = parser.parse_args()
-    about = {
-        **machine(),
-        "batch": options.batch,
-        "limit": options.limit,
-        "threads": options.threads,
-    }
+    about = settings(options)
     notes = Notes(options.csv.with_suffix(".jsonl"), about)
     torch.set_num_threads(options.threads)
     model = Model()
