@@ -208,6 +208,9 @@ class Expander:
             self.report.annotate(node, "format", 'formats="annotate"')
         elif name not in formats.FORMATS and name not in formats.NUMBER_FORMATS:
             self.report.annotate(node, "format", f"`{name[:60]}` is not a format of a standard")
+        elif name in formats.OF_OPENAPI and not self.options.openapi:
+            reason = f"`{name}` says how a text is encoded; openapi=True asserts it"
+            self.report.annotate(node, "format", reason)
         else:
             return True
         return False

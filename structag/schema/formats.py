@@ -92,6 +92,9 @@ FORMATS: dict[str, Format] = {
 }
 """The formats of strings."""
 
+OF_OPENAPI = frozenset(("byte",))
+"""Formats that say how a text is encoded, as `contentEncoding` does: asserted with `openapi`."""
+
 
 def _integers(bits: int) -> NumberFacts:
     high = Decimal(2 ** (bits - 1))
@@ -121,6 +124,10 @@ def patterns_of(name: str) -> tuple[str, ...]:
 
 def format_table() -> str:
     """Every format that is asserted, as a Markdown table."""
-    rows = [f"| `{name}` | {format.left_out or 'none'} |" for name, format in FORMATS.items()]
+    rows = [
+        f"| `{name}`{', with `openapi=True`' if name in OF_OPENAPI else ''} |"
+        f" {format.left_out or 'none'} |"
+        for name, format in FORMATS.items()
+    ]
     rows += [f"| `{name}` | {LARGEST_LEFT_OUT.get(name, 'none')} |" for name in NUMBER_FORMATS]
     return "\n".join(["| format | valid texts left out |", "|:--|:--|", *rows]) + "\n"

@@ -30,7 +30,8 @@ class SchemaOptions:
             order, capitals and small letters alike; ``"any"`` = in any order.
         formats: ``"assert"`` = `format` must hold; ``"annotate"`` = it is ignored.
         integer_decimals: integers may also be spelled ``1.0`` and ``1e2``, as the standard has it.
-        openapi: ``nullable: true`` beside a `type` allows null too, as OpenAPI 3.0 has it.
+        openapi: ``nullable: true`` beside a `type` allows null too, and the format ``byte`` asserts
+            base64, as OpenAPI 3.0 has it.
         closed_objects: an object schema that says nothing of other members allows none.
         registry: documents that references may lead to, parsed, by their absolute URIs.  The
             standard's meta-schemas are always there; nothing else is, and nothing is fetched.

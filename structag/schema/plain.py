@@ -22,6 +22,7 @@ from structag.schema.facts import (
     ObjectFacts,
     StringFacts,
     both_numbers,
+    both_strings,
 )
 from structag.schema.keywords import (
     ARRAY_KEYWORDS,
@@ -40,9 +41,13 @@ from structag.schema.values import (
     schemas_of,
     text_of,
 )
+from structag.text.few_texts import few_texts
 
 if TYPE_CHECKING:
     from structag.schema.expand import Expander
+
+MAX_TEXTS = 16
+"""Of a pattern that is read as its texts."""
 
 
 def read_plain(expander: Expander, node: Node, schema: dict[str, Any], present: list[str]) -> Forms:
@@ -163,24 +168,30 @@ def _number_part(expander: Expander, node: Node, key: str) -> NumberFacts | None
 
 
 def string_facts(expander: Expander, node: Node, present: list[str]) -> StringFacts | None:
-    """The lengths, the pattern and the format in a schema."""
+    """The lengths, the pattern and the format in a schema.
+
+    A pattern of a few texts is read as these, so that it tells branches apart as a `const` does.
+    """
     low, high = 0, None
     patterns: list[Ref] = []
+    values: frozenset[str] | None = None
     for key in present:
         if key == "minLength":
             low = count_of(node, key)
         elif key == "maxLength":
             high = count_of(node, key)
         elif key == "pattern":
-            patterns.append(expander.pattern(node, key, text_of(node, key)))
+            ref = expander.pattern(node, key, text_of(node, key))
+            values = few_texts(expander.builder, ref, MAX_TEXTS)
+            if values is None:
+                patterns.append(ref)
         elif key == "format":
             name = text_of(node, key)
-            ref = expander.format(node, name) if expander.is_asserted(node, name) else None
-            if ref is not None:
-                patterns.append(ref)
-    if high is not None and low > high:
-        return None
-    return StringFacts(low, high, tuple(patterns))
+            found = expander.format(node, name) if expander.is_asserted(node, name) else None
+            if found is not None:
+                patterns.append(found)
+    facts = StringFacts(low, high, tuple(patterns))
+    return both_strings(facts, ANY.strings[0]._replace(values=values))
 
 
 def array_facts(expander: Expander, node: Node, present: list[str]) -> ArrayFacts | None:

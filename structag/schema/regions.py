@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from structag.grammar.builder import GrammarBuilder
-from structag.grammar.expressions import Alt, Chars, Literal, Ref, Repeat, Seq
+from structag.grammar.expressions import Literal, Ref, Seq
+from structag.text.few_texts import few_texts
 from structag.text.membership import UndecidedError, belongs
 
 MAX_REGIONS = 64
@@ -61,7 +62,7 @@ def _are_disjoint(builder: GrammarBuilder, one: Ref, other: Ref) -> bool:
     if not (first.startswith(second) or second.startswith(first)):
         return True
     for finite, any_pattern in ((one, other), (other, one)):
-        words = _words(builder, finite)
+        words = few_texts(builder, finite, _MAX_WORDS)
         if words is not None:
             try:
                 return not any(belongs(builder, any_pattern, word) for word in words)
@@ -76,37 +77,3 @@ def _beginning(builder: GrammarBuilder, ref: Ref) -> bytes:
     if isinstance(node, Seq):
         node = builder.node(node.parts[0])
     return node.data if isinstance(node, Literal) else b""
-
-
-def _words(builder: GrammarBuilder, ref: Ref) -> list[str] | None:
-    """All texts of an expression; None if they are too many, or it is too intricate."""
-    node = builder.node(ref)
-    if isinstance(node, Literal):
-        return [node.data.decode()]
-    if isinstance(node, Chars):
-        if sum(high - low + 1 for low, high in node.ranges) > _MAX_WORDS:
-            return None
-        return [chr(code) for low, high in node.ranges for code in range(low, high + 1)]
-    if isinstance(node, Alt):
-        found: list[str] = []
-        for part in node.parts:
-            words = _words(builder, part)
-            if words is None or len(found) + len(words) > _MAX_WORDS:
-                return None
-            found += words
-        return found
-    if isinstance(node, Seq):
-        return _joined(builder, list(node.parts))
-    if isinstance(node, Repeat) and node.min == node.max and node.min <= 8:
-        return _joined(builder, [node.child] * node.min)
-    return [""] if ref == builder.epsilon else None
-
-
-def _joined(builder: GrammarBuilder, parts: list[Ref]) -> list[str] | None:
-    found = [""]
-    for part in parts:
-        words = _words(builder, part)
-        if words is None or len(found) * len(words) > _MAX_WORDS:
-            return None
-        found = [head + tail for head in found for tail in words]
-    return found

@@ -91,6 +91,17 @@ def test_what_is_not_in_a_format_is_sound() -> None:
     assert not matcher.accept_string('"xn--bcher-kva.example"')  # both branches hold
 
 
+def test_a_format_that_says_how_a_text_is_encoded_is_an_annotation() -> None:
+    schema = {"type": "string", "format": "byte"}
+    for options, want in (({}, True), ({"openapi": True}, False)):
+        grammar = COMPILER.compile_json_schema(schema, **options)
+        matcher = Matcher(grammar)
+        assert matcher.accept_string('"in base64"') == want
+        (found,) = (entry for entry in grammar.report if entry.keyword == "format")
+        assert found.status == ("annotation" if want else "restricted")
+        assert want == ("openapi=True asserts it" in found.reason)
+
+
 def letters(count: int) -> list[str]:
     """Host names that the pattern takes, of random letters."""
     pattern = patterns_of("idn-hostname")[0]

@@ -253,14 +253,28 @@ def test_a_refusal_has_a_code_and_a_pointer(schema: Any, code: str, pointer: str
 
 
 def test_too_few_different_values_are_an_error() -> None:
-    letters = {"type": "string", "pattern": "^[ab]$"}
+    letters = {"type": "string", "pattern": "^[a-z]$"}
     compiler = Compiler(Vocabulary.byte_level())
     with pytest.raises(StructagError) as caught:
         compiler.compile_json_schema(
-            {"uniqueItems": True, "items": letters, "minItems": 3} | {"type": "array"}
+            {"uniqueItems": True, "items": letters, "minItems": 27} | {"type": "array"}
         )
 
     assert caught.value.code == "grammar-empty"
+
+
+def test_a_pattern_of_few_texts_tells_branches_apart() -> None:
+    branches = [
+        {"properties": {"kind": {"type": "string", "pattern": f"^kind{i}$"}, "b": {"minimum": i}},
+         "required": ["kind"], "type": "object"}
+        for i in range(60)
+    ]  # fmt: skip
+    report = COMPILER.compile_json_schema({"oneOf": branches}, property_order="any").report
+
+    assert [entry for entry in report.restricted if entry.keyword] == []
+    good, bad = ['{"kind": "kind7", "b": 8}'], ['{"kind": "kind70"}', '{"kind": "kind7", "b": 6}']
+    assert accepted({"oneOf": branches}, good) == good
+    assert accepted({"oneOf": branches}, bad) == []
 
 
 def test_pointers_start_behind_the_prefix() -> None:
