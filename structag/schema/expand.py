@@ -238,10 +238,11 @@ class Expander:
         if _MORE.isdisjoint(present):
             return forms
         own = present.index("properties") if "properties" in present else -1
+        beside = forms
         for place, key in enumerate(present):
             expand = _IN_PLACE.get(key)
             if expand is not None:
-                part = expand(self, node)
+                part = expand(self, node, beside) if key in _BESIDE else expand(self, node)
                 if part is not ANY:  # members in the order in which the schema speaks of them
                     is_base = place < own and _comes_first(part, schema["properties"])
                     both = (part, forms) if is_base else (forms, part)
@@ -264,8 +265,17 @@ class Expander:
             raise unsupported(node, keyword, "which place it means depends on the way there")
         return target
 
-    def all_of(self, node: Node) -> Forms:
-        return self.intersection(node, *map(self.node, schemas_of(node, "allOf")))
+    def all_of(self, node: Node, beside: Forms = ANY) -> Forms:
+        """The product; a `oneOf` alone in a part is expanded `beside` what the schema says."""
+        parts: list[Forms] = []
+        for part in schemas_of(node, "allOf"):
+            value = part.value
+            if beside is ANY or type(value) is bool or FIRST_DRAFT.keys() & value != {"oneOf"}:
+                parts.append(self.node(part))
+            else:
+                self.report.visit(part, value)
+                parts.append(self.one_of(part, beside))
+        return self.intersection(node, *parts)
 
     def any_of(self, node: Node) -> Forms:
         """The union; with the overlaps on their own if what each branch evaluates matters."""
@@ -277,14 +287,19 @@ class Expander:
                     parts.append(self.intersection(node, *chosen))
         return unite(parts)
 
-    def one_of(self, node: Node) -> Forms:
-        """Each branch without the branches that may overlap with it."""
+    def one_of(self, node: Node, beside: Forms = ANY) -> Forms:
+        """Each branch without the branches that may overlap with it.
+
+        What does not belong to `beside` may be wrong: a member that the schema itself requires
+        often tells the branches apart.
+        """
         from structag.schema.overlap import overlaps
 
         branches = schemas_of(node, "oneOf")
         forms = [self.node(branch) for branch in branches]
+        apart = [self.intersection(node, beside, form) for form in forms]
         parts: list[Forms] = []
-        for part, others in zip(forms, overlaps(self, forms), strict=False):
+        for part, others in zip(forms, overlaps(self, apart), strict=False):
             if self._steps > MANY_STEPS:
                 break
             for other in others:
@@ -406,7 +421,7 @@ def _first_applicator(node: Node) -> str:
     return "allOf"
 
 
-_IN_PLACE: dict[str, Callable[[Expander, Node], Forms]] = {
+_IN_PLACE: dict[str, Callable[..., Forms]] = {
     "$ref": Expander.reference,
     "$dynamicRef": partial(Expander.reference, keyword="$dynamicRef"),
     "$recursiveRef": partial(Expander.reference, keyword="$recursiveRef"),
@@ -422,3 +437,5 @@ _IN_PLACE: dict[str, Callable[[Expander, Node], Forms]] = {
     "dependentSchemas": partial(Expander.dependencies, keyword="dependentSchemas"),
 }
 _MORE = frozenset(_IN_PLACE)
+_BESIDE = frozenset(("oneOf", "allOf"))
+"""What is expanded beside the plain keywords of its schema."""

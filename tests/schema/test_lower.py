@@ -277,6 +277,22 @@ def test_a_pattern_of_few_texts_tells_branches_apart() -> None:
     assert accepted({"oneOf": branches}, bad) == []
 
 
+@pytest.mark.parametrize("is_part", [False, True])
+def test_what_is_required_beside_one_of_tells_its_branches_apart(is_part: bool) -> None:
+    branches = [
+        {"properties": {"kind": {"const": i}, "more": {"type": "object", "required": [f"a{i}"]}}}
+        for i in range(40)
+    ]
+    one_of = {"oneOf": branches}
+    schema = {"required": ["kind", "more"], **({"allOf": [one_of]} if is_part else one_of)}
+    report = COMPILER.compile_json_schema(schema, property_order="any").report
+
+    assert [entry for entry in report.restricted if entry.keyword] == []
+    good, bad = ['{"kind": 7, "more": {"a7": 0}}', "1"], ['{"kind": 7, "more": {"a8": 0}}', "{}"]
+    assert accepted(schema, good) == good[:1]  # all branches allow what is no object
+    assert accepted(schema, bad) == []
+
+
 def test_pointers_start_behind_the_prefix() -> None:
     with pytest.raises(StructagError) as caught:
         lower_schema({"type": 3}, GrammarBuilder(), pointer="/format/json_schema")
