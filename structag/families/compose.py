@@ -168,7 +168,7 @@ class _Composer:
         family = self.family
         begin, end = (family.elements(family.calls.begin), family.elements(family.calls.end))
         separator = family.elements(family.calls.separator)
-        call = _choice([_sequence(option) for option in self.options])
+        call = _branches(self.options)
         first = _sequence([*self._formats(begin), call])
         if trigger:
             first = _without(first, trigger)
@@ -182,12 +182,18 @@ class _Composer:
         tools, calls = self.request.tools, self.family.calls
         if not tools:
             return []
-        elements = self.family.elements(calls.call)
+        return [
+            self._function_call(elements)
+            for elements in _alternatives(self.family.elements(calls.call))
+        ]
+
+    def _function_call(self, elements: Sequence[Element]) -> list[Format]:
         places = [index for index, element in enumerate(elements) if element.holes]
         first, last = places[0], places[-1] + 1
+        tools = self.request.tools
         each = [_sequence(self._formats(elements[first:last], tool)) for tool in tools]
         before, after = self._formats(elements[:first]), self._formats(elements[last:])
-        return [[*before, _choice(each), *after]]
+        return [*before, _choice(each), *after]
 
     def _builtin_calls(self) -> list[list[Format]]:
         found = []
@@ -234,6 +240,32 @@ class _Composer:
                     assert isinstance(end, Words)
                     found.append(self._block("", end.text))
         return found
+
+
+def _branches(options: Sequence[Sequence[Format]]) -> Format:
+    """Any one of the sequences; what all begin with is there once."""
+    shared: list[Format] = []
+    for parts in zip(*options, strict=False):
+        if any(part != parts[0] for part in parts):
+            break
+        shared.append(parts[0])
+    return _sequence([*shared, _choice([_sequence(o[len(shared) :]) for o in options])])
+
+
+def _alternatives(elements: Sequence[Element]) -> list[list[Element]]:
+    """The sequences that `elements` stand for, without choices that have to do with the tool.
+
+    Tools are then told apart only where they differ: a state that knows nothing of the tool holds
+    each alternative once, not once for every tool.
+    """
+    found: list[list[Element]] = [[]]
+    for element in elements:
+        if isinstance(element, Choice) and element.holes:
+            options = [inner for option in element.options for inner in _alternatives(option)]
+            found = [[*before, *option] for before in found for option in options]
+        else:
+            found = [[*before, element] for before in found]
+    return found
 
 
 def _without(format: Format, trigger: str) -> Format:
