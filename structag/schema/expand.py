@@ -49,7 +49,8 @@ from structag.text.regex import lower_regex
 UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 MANY_STEPS = 1_000_000
 """The more conjuncts all products of a document have had, the fewer alternatives each keeps."""
-STEPS_OF_A_BRANCH = 40
+MAX_COMPARISONS = 30_000
+"""Pairs of branches that the `oneOf`s of a document compare."""
 MAX_OVERLAPS = 4
 """Branches of one `anyOf` that are combined for the sake of `unevaluatedProperties`."""
 
@@ -78,6 +79,8 @@ class Expander:
         self._formats: dict[str, Ref] = {}
         self._inexact: set[Ref] = set()
         self._steps = 0
+        self.comparisons = 0
+        """Of branches, so far; `overlap` counts them."""
         self._absorber = Absorber(self)
         self.lost: tuple[Node, str] | None = None
         """The first keyword of which some values are not generated."""
@@ -300,11 +303,10 @@ class Expander:
         apart = [self.intersection(node, beside, form) for form in forms]
         parts: list[Forms] = []
         for part, others in zip(forms, overlaps(self, apart), strict=False):
-            if self._steps > MANY_STEPS:
+            if self._steps > MANY_STEPS or self.comparisons > MAX_COMPARISONS:
                 break
             for other in others:
                 part = self.intersection(node, part, self.refusals(branches[other]))
-            self._steps += STEPS_OF_A_BRANCH * len(branches)
             parts.append(part)
         if len(parts) == len(forms):
             return unite(parts)

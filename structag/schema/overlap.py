@@ -44,15 +44,20 @@ def overlaps(expander: Expander, forms: list[Forms]) -> Iterator[list[int]]:
     for index, found in enumerate(values):
         for value in found or ():
             by_value.setdefault(value, []).append(index)
+    met: list[set[int]] = [set() for _ in forms]
     for index, form in enumerate(forms):
         found = values[index]
         if found is None:
-            near: Iterable[int] = range(len(forms))
+            near: Iterable[int] = range(index + 1, len(forms))
         else:
-            near = sorted({*open_, *(other for value in found for other in by_value[value])})
-        yield [
-            other for other in near if other != index and may_overlap(expander, form, forms[other])
-        ]
+            some = {*open_, *(other for value in found for other in by_value[value])}
+            near = [other for other in some if other > index]
+        for other in near:
+            expander.comparisons += 1
+            if may_overlap(expander, form, forms[other]):
+                met[index].add(other)
+                met[other].add(index)
+        yield sorted(met[index])
 
 
 def _values(forms: Forms) -> list[object] | None:
