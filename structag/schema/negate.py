@@ -24,6 +24,7 @@ from structag.schema.facts import (
     ObjectFacts,
     StringFacts,
     Witness,
+    both_objects,
     unite,
 )
 from structag.schema.formats import NUMBER_FORMATS
@@ -69,7 +70,34 @@ def negate(expander: Expander, node: Node) -> Forms:
             if key in _COVERED and isinstance(schema[key], bool):
                 continue  # handled with `minimum` or `maximum`
             raise unsupported(node, key, "under `not` it is not supported")
-    return unite(parts)
+    return _told_by_constant(positive, unite(parts))
+
+
+def _told_by_constant(node: Node, forms: Forms) -> Forms:
+    """`forms`, which `node` refuses; what is wrong elsewhere has the constant that `node` requires.
+
+    An object lacks the member, has another value there, or has the value and fails in another way.
+    So the refusals of schemas that such a member tells apart exclude each other, and the product of
+    many stays as small as their sum.
+    """
+    schema = node.value
+    required, properties = schema.get("required"), schema.get("properties")
+    if len(forms.objects) < 3 or type(required) is not list or type(properties) is not dict:
+        return forms
+    for name in required:
+        value = properties.get(name)
+        if type(value) is dict and ("const" in value or "enum" in value):
+            right = _has(name, (schema_map_of(node, "properties")[name],))
+            objects = [
+                fact if _speaks_of(fact, name) else both_objects(fact, right)
+                for fact in forms.objects
+            ]
+            return forms._replace(objects=tuple(fact for fact in objects if fact is not None))
+    return forms
+
+
+def _speaks_of(fact: ObjectFacts, name: str) -> bool:
+    return name in fact.forbidden or any(demanded == name for demanded, _ in fact.demands)
 
 
 def _types(expander: Expander, node: Node, key: str) -> Forms:

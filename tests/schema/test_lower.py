@@ -294,6 +294,23 @@ def test_what_is_required_beside_one_of_tells_its_branches_apart(is_part: bool) 
     assert accepted(schema, bad) == []
 
 
+def test_refusals_of_many_kinds_stay_few() -> None:
+    """A branch without a kind overlaps with all others, and is refused by each of them."""
+    branches = [
+        {"properties": {"kind": {"const": i}, "a": {"minimum": i}, "b": {"maxLength": i}},
+         "required": ["kind", "a", "b"]}
+        for i in range(12)
+    ]  # fmt: skip
+    schema = {"type": "object", "oneOf": [*branches, {"required": ["a"]}]}
+    report = COMPILER.compile_json_schema(schema, property_order="any").report
+
+    assert [entry for entry in report.restricted if entry.keyword] == []
+    good = ['{"kind": 7, "a": 6, "b": ""}', '{"kind": 7, "a": 8, "b": "12345678"}', '{"a": 0}']
+    bad = ['{"kind": 7, "a": 8, "b": ""}', '{"kind": 7}']
+    assert accepted(schema, good, property_order="any") == good
+    assert accepted(schema, bad, property_order="any") == []
+
+
 def test_pointers_start_behind_the_prefix() -> None:
     with pytest.raises(StructagError) as caught:
         lower_schema({"type": 3}, GrammarBuilder(), pointer="/format/json_schema")
