@@ -8,6 +8,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #pragma GCC diagnostic pop
@@ -103,8 +104,8 @@ std::shared_ptr<Generations> MakeEngine(
     std::shared_ptr<Vocabulary> vocabulary, const nb::bytes& program, const nb::bytes& text,
     std::uint64_t max_work, std::uint64_t max_memory_bytes, std::uint64_t max_expressions,
     const std::vector<std::shared_ptr<Module>>& modules,
-    std::optional<std::tuple<std::uint32_t, std::uint32_t, int>> forced, bool is_accelerated,
-    std::uint64_t max_generation_bytes) {
+    std::optional<std::tuple<std::uint32_t, std::uint32_t, int>> forced,
+    const std::vector<std::string>& without, std::uint64_t max_generation_bytes) {
   std::vector<std::uint32_t> words(program.size() / sizeof(std::uint32_t));
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(std::uint32_t));
   const std::vector<std::shared_ptr<const Module>> imports(modules.begin(), modules.end());
@@ -114,7 +115,11 @@ std::shared_ptr<Generations> MakeEngine(
   limits.max_expressions = max_expressions;
   limits.max_generation_bytes = max_generation_bytes;
   Acceleration acceleration;
-  acceleration.is_on = is_accelerated;
+  for (const std::string& name : without) {
+    const auto found = std::ranges::find(kShortCutNames, name);
+    if (found == kShortCutNames.end()) throw nb::value_error("no such short cut");
+    acceleration.short_cuts.Drop(static_cast<ShortCut>(found - kShortCutNames.begin()));
+  }
   if (forced) {
     const auto [many_below, few_exits, wide_loop] = *forced;
     acceleration.many_below = many_below;
@@ -268,10 +273,12 @@ void BindEngine(nb::module_& m) {
   m.def("make_engine", &MakeEngine, nb::arg("vocabulary"), nb::arg("program"), nb::arg("text"),
         nb::arg("max_work"), nb::arg("max_memory_bytes"), nb::arg("max_expressions"),
         nb::arg("modules") = nb::make_tuple(), nb::arg("forced") = nb::none(),
-        nb::arg("is_accelerated") = true,
+        nb::arg("without") = std::vector<std::string>{},
         nb::arg("max_generation_bytes") = Limits{}.max_generation_bytes,
         "For tests: `forced`, the (many_below, few_exits, wide_loop) of Acceleration, and "
-        "`is_accelerated`, its switch.");
+        "`without`, names of the short cuts not to take.");
+  m.attr("SHORT_CUTS") = nb::tuple(
+      nb::cast(std::vector<std::string_view>(kShortCutNames.begin(), kShortCutNames.end())));
 }
 
 void BindMatcher(nb::module_& m) {

@@ -15,8 +15,9 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& prog
       exprs_(meter_),
       deriver_(exprs_, meter_),
       liveness_(exprs_, deriver_, meter_),
-      first_bytes_(exprs_),
-      states_(exprs_, deriver_, liveness_, first_bytes_, *vocabulary_, meter_),
+      first_bytes_(exprs_, acceleration.short_cuts),
+      states_(exprs_, deriver_, liveness_, first_bytes_, *vocabulary_, meter_,
+              acceleration.short_cuts),
       units_(exprs_, *vocabulary_, meter_, acceleration_) {
   const ExprId root = ReadProgram(program, exprs_, deriver_, liveness_, meter_);
   needed_ = NeededBytes(exprs_);
@@ -188,8 +189,17 @@ Mask Engine::MakeMask(StateId state) {
       mask.AddTokens(std::span(&id, 1));
     }
   }
-  mask.Pack();
+  if (acceleration_.short_cuts.Has(ShortCut::kPackedMasks)) {
+    mask.Pack();
+  } else {
+    mask.Flatten();
+  }
   return mask;
+}
+
+bool Engine::IsWorthSummary(const Trie& trie, std::uint32_t node, StateId state) const {
+  return trie[node].below >= acceleration_.many_below &&
+         acceleration_.short_cuts.Has(ShortCut::kSummaries) && HasUnit(state);
 }
 
 bool Engine::HasUnit(StateId state) const {
@@ -228,8 +238,7 @@ void Engine::AddDoubtful(const Trie& trie, std::uint32_t node) {
 }
 
 void Engine::AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
-  const bool is_worth_it = acceleration_.is_on && trie[node].below >= acceleration_.many_below;
-  if (!is_worth_it || !HasUnit(state)) return AddWalk(trie, node, state, mask);
+  if (!IsWorthSummary(trie, node, state)) return AddWalk(trie, node, state, mask);
   std::vector<Term> others;
   for (std::size_t i = 0; i < states_.TermCount(state); ++i) {
     const Term term = states_.TermAt(state, i);
@@ -248,8 +257,7 @@ void Engine::AddBelow(const Trie& trie, std::uint32_t node, StateId state, Mask&
 void Engine::AddWalk(const Trie& trie, std::uint32_t node, StateId state, Mask& mask) {
   Walk(trie, node, state, [&](std::uint32_t child, StateId next) {
     if (!AddTokens(trie, child, next, mask)) return Next::kSkip;
-    const bool is_unit =
-        acceleration_.is_on && trie[child].below >= acceleration_.many_below && HasUnit(next);
+    const bool is_unit = IsWorthSummary(trie, child, next);
     if (is_unit) AddBelow(trie, child, next, mask);
     return is_unit ? Next::kSkip : Next::kOn;
   });

@@ -166,6 +166,8 @@ class Engine {
   // library does not know.
   bool AddExits(const Summary& summary, StateId after, Mask& mask);
   bool HasUnit(StateId state) const;
+  // Whether to ask for the summaries of a state's units below a node.
+  bool IsWorthSummary(const Trie& trie, std::uint32_t node, StateId state) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Acceleration acceleration_;

@@ -32,6 +32,11 @@ ByteSet Escape(Codec codec, CodecState state) {
 }  // namespace
 
 const ByteSet& FirstBytes::Of(ExprId id) {
+  if (!is_on_) {
+    ByteSet all;
+    all.AddRange(0, 255);
+    return sets_[sets_.Intern(all)];
+  }
   if (pool_[id].kind == Kind::kBytes) return pool_.Bytes(id);
   if (const std::uint32_t* known = index_.Get(Raw(id))) return sets_[*known];
   const std::uint32_t set = sets_.Intern(Find(id, 0));

@@ -6,12 +6,14 @@
 #include "expressions.h"
 #include "hash.h"
 #include "ids.h"
+#include "short_cuts.h"
 
 namespace structag {
 
 class FirstBytes {
  public:
-  explicit FirstBytes(const ExprPool& pool) : pool_(pool) {}
+  explicit FirstBytes(const ExprPool& pool, ShortCuts short_cuts = {})
+      : pool_(pool), is_on_(short_cuts.Has(ShortCut::kFirstBytes)) {}
 
   // Of a regular expression or a kScan; memoised, the reference stays valid.
   const ByteSet& Of(ExprId id);
@@ -21,6 +23,7 @@ class FirstBytes {
   ByteSet Find(ExprId id, unsigned depth);
 
   const ExprPool& pool_;
+  const bool is_on_;
   ByteSetPool sets_;
   Memo index_;
 };

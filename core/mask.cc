@@ -38,15 +38,17 @@ void Mask::AddTokensWithout(std::span<const std::uint32_t> tokens,
 }
 
 void Mask::Pack() {
-  if (tokens_.size() > words_) {
-    const std::shared_ptr<std::uint32_t[]> own(new std::uint32_t[words_]);
-    Write(own.get());
-    wholes_.assign(1, Bits(own, own.get()));
-    owned_ = 1;
-    lost_ = {};
-    tokens_ = {};
-  }
+  if (tokens_.size() > words_) Flatten();
   tokens_.shrink_to_fit();
+}
+
+void Mask::Flatten() {
+  const std::shared_ptr<std::uint32_t[]> own(new std::uint32_t[words_]);
+  Write(own.get());
+  wholes_.assign(1, Bits(own, own.get()));
+  owned_ = 1;
+  lost_ = {};
+  tokens_ = {};
 }
 
 void Mask::Write(std::uint32_t* row) const noexcept {

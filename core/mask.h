@@ -32,6 +32,8 @@ class Mask {
   void AddTokensWithout(std::span<const std::uint32_t> tokens, std::span<const std::uint32_t> lost);
   // To be called when all is added.
   void Pack();
+  // The same, as one bitset.
+  void Flatten();
 
   // Writes all words of a row.
   void Write(std::uint32_t* row) const noexcept;

@@ -17,13 +17,14 @@ bool IsZeroWidth(Kind kind) { return kind == Kind::kClose || kind == Kind::kLeav
 }  // namespace
 
 StatePool::StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
-                     const Vocabulary& vocabulary, Meter& meter)
+                     const Vocabulary& vocabulary, Meter& meter, ShortCuts short_cuts)
     : exprs_(exprs),
       deriver_(deriver),
       liveness_(liveness),
       first_bytes_(first_bytes),
       vocabulary_(vocabulary),
       meter_(meter),
+      short_cuts_(short_cuts),
       continuations_(exprs, meter) {
   std::vector<std::uint32_t> none;
   Intern(none, false);
@@ -316,6 +317,7 @@ StateId StatePool::Step(StateId state, std::uint8_t byte) {
     if (rest != ExprPool::kEmpty) Add(rest, term.next);
   }
   const StateId target = Close();
+  if (!short_cuts_.Has(ShortCut::kKnownSteps)) return target;
   Published<std::uint32_t>& row = states_[Raw(state)].rows[byte >> 4];
   if (row.Load() == 0) {
     blocks_.Push({});
@@ -438,7 +440,7 @@ StateId StatePool::Of(std::span<const Term> terms, bool complete, bool doubtful)
 }
 
 StateId StatePool::Tick(StateId state) {
-  if (!HasBudget(state)) return state;
+  if (!HasBudget(state) || !short_cuts_.Has(ShortCut::kClippedBudgets)) return state;
   State& from = states_[Raw(state)];
   if (from.ticked.Load() != kUnknown) return StateId{from.ticked.Load()};
   std::vector<std::uint32_t> terms;

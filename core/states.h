@@ -23,6 +23,7 @@
 #include "liveness.h"
 #include "meter.h"
 #include "published.h"
+#include "short_cuts.h"
 #include "vocabulary.h"
 
 namespace structag {
@@ -38,7 +39,7 @@ class StatePool {
   static constexpr StateId kUnknownState{0xFFFFFFFF};  // it has not been found out yet
 
   StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
-            const Vocabulary& vocabulary, Meter& meter);
+            const Vocabulary& vocabulary, Meter& meter, ShortCuts short_cuts = {});
 
   // The state before any input; kDead if the language is empty.
   StateId Start(ExprId root);
@@ -108,6 +109,7 @@ class StatePool {
     return bits & 1 ? std::optional((bits & 2) != 0) : std::nullopt;
   }
   void Learn(StateId state, Claim claim, bool holds) noexcept {
+    if (!short_cuts_.Has(ShortCut::kKnownSteps)) return;
     State& at = states_[Raw(state)];
     const unsigned bits = (holds ? 3u : 1u) << Shift(claim);
     at.claims = static_cast<std::uint8_t>(at.claims.Load() | bits);
@@ -115,7 +117,9 @@ class StatePool {
   // A number that the owner of masks keeps with a state; kNoMask at first.
   static constexpr std::uint32_t kNoMask = 0xFFFFFFFFu;
   std::uint32_t MaskAt(StateId state) const noexcept { return states_[Raw(state)].mask.Load(); }
-  void SetMask(StateId state, std::uint32_t mask) noexcept { states_[Raw(state)].mask = mask; }
+  void SetMask(StateId state, std::uint32_t mask) noexcept {
+    if (short_cuts_.Has(ShortCut::kKnownMasks)) states_[Raw(state)].mask = mask;
+  }
 
   std::size_t TermCount(StateId state) const noexcept {
     return lists_[states_[Raw(state)].terms].size() / 2;
@@ -178,6 +182,7 @@ class StatePool {
   FirstBytes& first_bytes_;
   const Vocabulary& vocabulary_;
   Meter& meter_;
+  const ShortCuts short_cuts_;
   ContinuationPool continuations_;
   ListPool lists_;
   StableVector<State> states_;

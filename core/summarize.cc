@@ -12,12 +12,12 @@ namespace structag {
 std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& trie,
                                                       std::uint32_t node) {
   if (pool_[unit].kind == Kind::kScan || IsRun(unit)) return Walk(unit, trie, node);
-  const ExprId general = counts_->Generalize(unit);
+  const ExprId general = MayDiffer(trie) ? counts_->Generalize(unit) : unit;
   if (general != unit && IsRun(general)) {
     return WalkDifference(FindLocked(general, trie, node), unit);
   }
   if (trie[node].below < thresholds_.many_below) return Walk(unit, trie, node);
-  if (RefusesNothing(unit)) {
+  if (short_cuts_.Has(ShortCut::kLikeness) && RefusesNothing(unit)) {
     const std::shared_ptr<Summary> summary = Begin(unit, trie, node);
     summary->base = FindLocked(AnyLike(unit), trie, node);
     summary->is_told = false;
@@ -26,11 +26,12 @@ std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& t
     return summary;
   }
   std::shared_ptr<const Summary> summary;
-  if (const auto counted = likeness_.AsCounted(unit)) {
+  const auto counted = likeness_.AsCounted(unit);
+  if (counted && short_cuts_.Has(ShortCut::kCountedLikeness)) {
     summary = SummarizeCounted(*counted, unit, trie, node);
     if (summary) return summary;
   }
-  const ExprId loop = rows_.LoopOf(rows_.Of(unit), thresholds_.wide_loop);
+  const ExprId loop = LoopOf(rows_.Of(unit));
   if (loop != ExprPool::kEmpty) summary = MakeAround(loop, unit, trie, node);
   return summary ? summary : Walk(unit, trie, node);
 }
@@ -41,7 +42,7 @@ std::shared_ptr<const Summary> UnitLibrary::SummarizeCounted(const Likeness::Cou
                                                              std::uint32_t node) {
   const ExprId run = pool_.Spelled(counted.run);
   const ExprId uncounted = pool_.Spelled(counted.uncounted);
-  if (Likeness::Slack(counted, likeness_.Find(uncounted, run)) > 0) {
+  if (MayDiffer(trie) && Likeness::Slack(counted, likeness_.Find(uncounted, run)) > 0) {
     return WalkDifference(FindLocked(counted.run, trie, node), unit);
   }
   const std::uint32_t slack = Likeness::Slack(counted, likeness_.Find(uncounted, uncounted));
@@ -148,6 +149,17 @@ std::vector<std::uint32_t> UnitLibrary::TriggersOf(ExprId landing) const {
   return triggers;
 }
 
+// Whether a summary may be a difference.  What a unit loses at one node it may have at another.
+bool UnitLibrary::MayDiffer(const Trie& trie) const noexcept {
+  return short_cuts_.Has(ShortCut::kDifferences) && !trie.repeats();
+}
+
+// The run around a residual that is worth a summary of its own; kEmpty if there is none.
+ExprId UnitLibrary::LoopOf(std::uint32_t row) {
+  if (!short_cuts_.Has(ShortCut::kLoops)) return ExprPool::kEmpty;
+  return rows_.LoopOf(row, thresholds_.wide_loop);
+}
+
 // Adds what is left of a unit at a node, `depth` bytes on, as a part of its own.
 void UnitLibrary::AddPart(Summary& summary, std::uint32_t depth, std::uint32_t row,
                           const Trie& trie, std::uint32_t node) {
@@ -176,7 +188,7 @@ std::shared_ptr<const Summary> UnitLibrary::Walk(ExprId unit, const Trie& trie,
       return false;
     }
     if (may_have_parts && trie[node].below >= thresholds_.many_below &&
-        rows_.LoopOf(row, thresholds_.wide_loop) != ExprPool::kEmpty) {
+        LoopOf(row) != ExprPool::kEmpty) {
       AddPart(*summary, depth, row, trie, node);
       return false;
     }
@@ -248,6 +260,7 @@ bool UnitLibrary::FindLost(Summary& summary) {
   constexpr std::uint32_t kShort = 32;
   const Summary& run = *summary.base;
   const Expr& e = pool_[pool_.Spelled(summary.unit)];
+  if (!short_cuts_.Has(ShortCut::kLengths)) return false;
   if (e.kind != Kind::kRepeat || e.c > kShort || !likeness_.IsPrefixFree(ExprId{e.a})) return false;
   const Lengths& lengths = LengthsOf(run);
   const auto lost = std::span(lengths.tokens).first(lengths.more[e.c]);

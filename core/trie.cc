@@ -53,7 +53,8 @@ Trie::Trie(std::span<const std::string_view> strings, std::span<const TokenId> t
   Measure();
 }
 
-Trie::Trie(const Trie& whole, std::span<const std::uint32_t> nodes) : nodes_(1), parents_(1) {
+Trie::Trie(const Trie& whole, std::span<const std::uint32_t> nodes)
+    : nodes_(1), parents_(1), repeats_(whole.repeats_ || whole.AreNested(nodes)) {
   struct Open {
     std::uint32_t node;
     std::size_t begin, end;  // of its sources
@@ -96,6 +97,16 @@ Trie::Trie(const Trie& whole, std::span<const std::uint32_t> nodes) : nodes_(1),
     }
   }
   Measure();
+}
+
+bool Trie::AreNested(std::span<const std::uint32_t> nodes) const noexcept {
+  for (std::uint32_t node : nodes) {
+    for (std::uint32_t above = Parent(node); above >= nodes.front(); above = Parent(above)) {
+      if (std::ranges::binary_search(nodes, above)) return true;
+      if (above == kRoot) break;
+    }
+  }
+  return false;
 }
 
 void Trie::Measure() {

@@ -29,7 +29,7 @@ class Trie {
   Trie() : nodes_(1), parents_(1) {}
   // Of strings in ascending order, and the token that each is.
   Trie(std::span<const std::string_view> strings, std::span<const TokenId> tokens);
-  // What lies below (and at) some nodes of another trie, merged.
+  // What lies below (and at) some nodes of another trie, in ascending order, merged.
   Trie(const Trie& whole, std::span<const std::uint32_t> nodes);
 
   std::size_t size() const noexcept { return nodes_.size(); }
@@ -40,6 +40,8 @@ class Trie {
   std::uint32_t Parent(std::uint32_t node) const noexcept { return parents_[node]; }
   // The child at `byte`, or kNone.
   std::uint32_t Child(std::uint32_t node, std::uint8_t byte) const noexcept;
+  // Whether a token may lie at several nodes: one of those that were merged lies below another.
+  bool repeats() const noexcept { return repeats_; }
   // The longest way from the root, in bytes.
   std::uint32_t depth() const noexcept { return depth_; }
   std::size_t Bytes() const noexcept {
@@ -50,11 +52,14 @@ class Trie {
  private:
   std::uint32_t AddChildren(std::uint32_t node, std::size_t count);
   void Measure();
+  // Whether one of the nodes, which ascend, lies below another.
+  bool AreNested(std::span<const std::uint32_t> nodes) const noexcept;
 
   std::vector<TrieNode> nodes_;
   std::vector<std::uint32_t> parents_;
   std::vector<TokenId> tokens_;
   std::uint32_t depth_ = 0;
+  bool repeats_ = false;
 };
 
 }  // namespace structag

@@ -27,24 +27,29 @@ auto WithinLimits(Meter& meter, Call call) {
 
 }  // namespace
 
-UnitLibrary::UnitLibrary(const Vocabulary& vocabulary)
+UnitLibrary::UnitLibrary(const Vocabulary& vocabulary, ShortCuts short_cuts)
     : vocabulary_(vocabulary),
+      short_cuts_(short_cuts),
       meter_(kLimits),
       pool_(meter_),
       deriver_(pool_, meter_),
       liveness_(pool_, deriver_, meter_),
-      first_bytes_(pool_),
-      rows_(pool_, deriver_, liveness_, first_bytes_, meter_),
+      first_bytes_(pool_, short_cuts),
+      rows_(pool_, deriver_, liveness_, first_bytes_, meter_, short_cuts),
       likeness_(pool_, rows_) {}
 
-void UnitLibrary::Prewarm() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+void UnitLibrary::Open() {
   const Trie& trie = vocabulary_.trie();
   Limits limits = kLimits;
   limits.max_work += kWorkPerNode * trie.size();
   meter_ = Meter(limits);
   counts_ = std::make_unique<Counts>(pool_, trie.depth());
   rows_.Limit();
+}
+
+void UnitLibrary::Prewarm() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Trie& trie = vocabulary_.trie();
   const ExprId text = pool_.MakeNot(ExprPool::kEmpty, kUtf8Start);
   const ExprId body = pool_.MakeEncoded(text, kCodecRest, Codec::kJson);
   const std::uint32_t quote = trie.Child(Trie::kRoot, '"');
@@ -66,7 +71,8 @@ std::shared_ptr<const Summary> UnitLibrary::Find(UnitImport& import, ExprId unit
   rows_.Limit();
   ExprId known = ExprPool::kEmpty;
   const auto found = WithinLimits(meter_, [&]() -> std::shared_ptr<const Summary> {
-    known = counts_->Clip(import.Import(unit, pool_, tables_));
+    known = import.Import(unit, pool_, tables_);
+    if (short_cuts_.Has(ShortCut::kClippedCounts)) known = counts_->Clip(known);
     return too_hard_.Get(Raw(known)) ? nullptr : FindLocked(known, trie, node);
   });
   if (!found && known != ExprPool::kEmpty) too_hard_.Set(Raw(known), 1);
@@ -96,7 +102,8 @@ const Exits& UnitLibrary::ExitsLocked(const Summary& summary, std::uint8_t byte)
   if (const Exits* known = summary.KnownExits(byte)) return *known;
   auto made = std::make_unique<Exits>();
   made->nodes = ExitNodes(summary, byte);
-  if (!made->nodes.empty() && made->nodes.size() <= thresholds_.few_exits) {
+  if (!made->nodes.empty() && made->nodes.size() <= thresholds_.few_exits &&
+      short_cuts_.Has(ShortCut::kMergedExits)) {
     made->merged = Merge(summary.trie, made->nodes);
   }
   bytes_ += sizeof(Exits) + made->nodes.capacity() * sizeof(std::uint32_t);
@@ -134,6 +141,7 @@ std::vector<std::uint32_t> UnitLibrary::ExitNodes(const Summary& summary, std::u
       const std::uint32_t node = trie.Child(end, byte);
       if (node != Trie::kNone) nodes.push_back(node);
     }
+    std::ranges::sort(nodes);
   } else {
     for (std::uint32_t node : vocabulary_.NodesOf(byte)) {
       if (summary.ends.Has(trie.Parent(node))) nodes.push_back(node);

@@ -21,6 +21,7 @@
 #include "likeness.h"
 #include "liveness.h"
 #include "meter.h"
+#include "short_cuts.h"
 #include "summary.h"
 #include "unit_import.h"
 #include "unit_rows.h"
@@ -31,7 +32,7 @@ class Vocabulary;
 
 class UnitLibrary {
  public:
-  explicit UnitLibrary(const Vocabulary& vocabulary);
+  explicit UnitLibrary(const Vocabulary& vocabulary, ShortCuts short_cuts = {});
   static constexpr std::uint64_t kTooHard = 2'000'000;  // units of work
 
   // When summaries are made of others; changed by tests only.
@@ -42,8 +43,9 @@ class UnitLibrary {
     std::uint32_t worth_it = 4;      // times as many nodes as below where tokens leave the run
   };
 
-  // To be called once, when the vocabulary is complete.  Finds what almost every grammar asks for
-  // first: the body of a JSON string.
+  // To be called once, when the vocabulary is complete.
+  void Open();
+  // Finds what almost every grammar asks for first: the body of a JSON string.
   void Prewarm();
 
   // The summary of a unit of another pool over what lies below a node of the vocabulary's trie or
@@ -76,6 +78,8 @@ class UnitLibrary {
                                                 ExprId unit);
   std::shared_ptr<const Summary> MakeAround(ExprId loop, ExprId unit, const Trie& trie,
                                             std::uint32_t node);
+  bool MayDiffer(const Trie& trie) const noexcept;
+  ExprId LoopOf(std::uint32_t row);
   void AddPart(Summary& summary, std::uint32_t depth, std::uint32_t row, const Trie& trie,
                std::uint32_t node);
   template <class Visit>
@@ -100,6 +104,7 @@ class UnitLibrary {
   std::size_t MemoryLocked() const;
 
   const Vocabulary& vocabulary_;
+  const ShortCuts short_cuts_;
   mutable std::mutex mutex_;
   Meter meter_;
   ExprPool pool_;

@@ -11,12 +11,13 @@ constexpr std::uint64_t kRowWork = 16;   // a row is a kilobyte
 }  // namespace
 
 UnitRows::UnitRows(ExprPool& pool, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
-                   Meter& meter)
+                   Meter& meter, ShortCuts short_cuts)
     : pool_(pool),
       deriver_(deriver),
       liveness_(liveness),
       first_bytes_(first_bytes),
-      meter_(meter) {}
+      meter_(meter),
+      short_cuts_(short_cuts) {}
 
 void UnitRows::Limit() {
   if (rows_.size() > 0 && rows_.size() <= kMostRows) return;
@@ -34,6 +35,7 @@ std::uint32_t UnitRows::Of(ExprId id) {
   row.nullable = pool_[id].nullable;
   row.first = first_bytes_.Of(id);
   row.distinct = deriver_.DistinctBytes(id);
+  if (!short_cuts_.Has(ShortCut::kAlikeBytes)) row.distinct.bytes.AddRange(0, 255);
   row.next.fill(id == ExprPool::kEmpty ? kDead : kUnknown);
   index_.Set(Raw(id), number);
   return number;

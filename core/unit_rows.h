@@ -12,6 +12,7 @@
 #include "hash.h"
 #include "liveness.h"
 #include "meter.h"
+#include "short_cuts.h"
 #include "stable_vector.h"
 
 namespace structag {
@@ -23,7 +24,7 @@ class UnitRows {
   static constexpr std::uint32_t kDead = 0;
 
   UnitRows(ExprPool& pool, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
-           Meter& meter);
+           Meter& meter, ShortCuts short_cuts);
 
   // Forgets all rows when they are many; row numbers do not survive it.
   void Limit();
@@ -69,6 +70,7 @@ class UnitRows {
   Liveness& liveness_;
   FirstBytes& first_bytes_;
   Meter& meter_;
+  const ShortCuts short_cuts_;
   StableVector<Row, 4> rows_;
   Memo index_;
 };

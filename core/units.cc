@@ -5,11 +5,19 @@
 namespace structag {
 
 void Units::Begin() {
-  std::shared_ptr<UnitLibrary> library = vocabulary_.Units();
+  std::shared_ptr<UnitLibrary> library = LibraryToUse();
   if (library == library_) return;
   library_ = std::move(library);
   import_.Forget();
   found_.clear();
+}
+
+std::shared_ptr<UnitLibrary> Units::LibraryToUse() const {
+  if (acceleration_.short_cuts.HasAll()) return vocabulary_.Units();
+  if (library_) return library_;
+  const auto own = std::make_shared<UnitLibrary>(vocabulary_, acceleration_.short_cuts);
+  own->Open();
+  return own;
 }
 
 std::shared_ptr<const Summary> Units::Find(ExprId unit, const Trie& trie, std::uint32_t node) {

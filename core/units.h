@@ -9,6 +9,7 @@
 #include "expressions.h"
 #include "hash.h"
 #include "meter.h"
+#include "short_cuts.h"
 #include "unit_import.h"
 #include "unit_library.h"
 #include "vocabulary.h"
@@ -17,7 +18,7 @@ namespace structag {
 
 // When to take short cuts; changed by tests only, to drive small vocabularies through them.
 struct Acceleration {
-  bool is_on = true;
+  ShortCuts short_cuts{};
   std::uint32_t many_below = 24;  // below a node with so many more, a unit is summarised
   UnitLibrary::Thresholds units{};
 };
@@ -45,6 +46,7 @@ class Units {
   std::size_t MemoryBytes() const noexcept;
 
  private:
+  std::shared_ptr<UnitLibrary> LibraryToUse() const;
   bool IsShared(ExprId unit);
 
   const ExprPool& pool_;

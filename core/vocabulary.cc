@@ -25,6 +25,7 @@ Vocabulary::Vocabulary(std::span<const std::string_view> token_bytes,
   for (std::uint8_t kind : kinds) kinds_.push_back(TokenKind{kind});
   BuildTrie();
   IndexNodes();
+  units_->Open();
   units_->Prewarm();
 }
 
@@ -64,6 +65,7 @@ std::shared_ptr<UnitLibrary> Vocabulary::Units() const {
   const std::lock_guard<std::mutex> lock(units_mutex_);
   if (units_->MemoryBytes() > library_bytes_) {
     units_ = std::make_shared<UnitLibrary>(*this);
+    units_->Open();
     units_->Prewarm();
     ++libraries_;
   }

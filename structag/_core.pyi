@@ -47,9 +47,11 @@ def make_engine(
     max_expressions: int,
     modules: Sequence[Module] = ...,
     forced: tuple[int, int, int] | None = None,
-    is_accelerated: bool = True,
+    without: Sequence[str] = (),
     max_generation_bytes: int = ...,
 ) -> Engine: ...
+
+SHORT_CUTS: tuple[str, ...]
 
 class Matcher:
     def __init__(self, engine: Engine, stop_token_ids: list[int]) -> None: ...

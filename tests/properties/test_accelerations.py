@@ -1,13 +1,14 @@
-"""Every short cut leads to the same masks, bit for bit, as walking the whole trie.
+"""Every short cut leads to the same masks, bit for bit, as doing without all of them.
 
 Small vocabularies need few summaries, so the thresholds are forced: every unit gets one below every
 node of the trie, its exits are merged, or followed one by one, and it is made of a loop of one
-character and what leaves it, or of none.
+character and what leaves it, or of none.  And each short cut is switched off in turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from hypothesis import event, given
@@ -21,7 +22,7 @@ from support.strategies import (
     vocabularies,
 )
 
-from structag._core import Engine, Matcher, make_engine
+from structag._core import SHORT_CUTS, Engine, Matcher, make_engine
 from structag.compiler import Compiler
 from structag.grammar.bind import bind_vocabulary
 from structag.grammar.builder import GrammarBuilder
@@ -31,7 +32,9 @@ from structag.grammar.simplify import simplify_grammar
 from structag.vocabulary import Vocabulary
 
 STEPS = 6
-SHORT_CUTS = ((0, 0, 1), (0, 1 << 20, 1), (3, 2, 2), (0, 1 << 20, 128))
+THRESHOLDS = ((0, 0, 1), (0, 1 << 20, 1), (3, 2, 2), (0, 1 << 20, 128))
+SLOW: dict[str, Any] = {"without": SHORT_CUTS}
+FAST: list[dict[str, Any]] = [{"forced": forced} for forced in THRESHOLDS]
 
 
 @st.composite
@@ -40,22 +43,29 @@ def samples(draw: st.DrawFn) -> tuple[GrammarSample, VocabularySample]:
     return draw(grammars(alphabet=alphabet)), draw(vocabularies(alphabet, complete=True))
 
 
-def engines(make: Callable[[], Vocabulary], grammar: Grammar) -> list[Engine]:
-    """One that walks, and one for each pair of thresholds; each with a vocabulary of its own."""
+def engines(
+    make: Callable[[], Vocabulary], grammar: Grammar, options: Sequence[dict[str, Any]]
+) -> list[Engine]:
+    """One without short cuts, and one with each of `options`; each has its own vocabulary."""
     bound = bind_vocabulary(grammar, make().control_tokens)
     program, text = pack_grammar(simplify_grammar(bound))
     limits = (LIMITS.max_work, LIMITS.max_memory_bytes, LIMITS.max_expressions)
-    walker = make_engine(make().native, program, text, *limits, is_accelerated=False)
-    return [walker] + [
-        make_engine(make().native, program, text, *limits, forced=forced) for forced in SHORT_CUTS
+    return [
+        make_engine(make().native, program, text, *limits, **chosen) for chosen in (SLOW, *options)
     ]
+
+
+def one_off(data: st.DataObject) -> dict[str, Any]:
+    """All short cuts but one."""
+    name, forced = data.draw(st.tuples(st.sampled_from(SHORT_CUTS), st.sampled_from(THRESHOLDS)))
+    return {"without": [name], "forced": forced}
 
 
 def check(data: st.DataObject, make: Callable[[], Vocabulary], grammar: Grammar) -> int:
     """Walk all engines along one random path; how many summaries they asked for."""
     vocabulary = make()
     stops = list(vocabulary.stop_token_ids)
-    made = engines(make, grammar)
+    made = engines(make, grammar, [*FAST, one_off(data)])
     matchers = [Matcher(engine, stops) for engine in made]
     for _ in range(STEPS):
         rows = np.zeros((len(matchers), (vocabulary.size + 31) // 32), dtype=np.int32)
@@ -69,7 +79,7 @@ def check(data: st.DataObject, make: Callable[[], Vocabulary], grammar: Grammar)
             break
         token = data.draw(st.sampled_from(tokens))
         assert all(matcher.accept_token(token) for matcher in matchers)
-    return sum(engine.stats()["summaries"] for engine in made[1:])
+    return sum(engine.stats()["summaries"] for engine in made[1 : 1 + len(FAST)])
 
 
 JSON_PIECES = [
@@ -96,8 +106,8 @@ def test_items_that_begin_others_are_not_counted_by_their_text() -> None:
         return Vocabulary.from_token_bytes(pieces, special=[259], stop_token_ids=[259])
 
     for grammar in (b.build(b.optional(item)), b.build(pair)):
-        rows = np.zeros((1 + len(SHORT_CUTS), 9), dtype=np.int32)
-        for index, engine in enumerate(engines(make, grammar)):
+        rows = np.zeros((1 + len(FAST), 9), dtype=np.int32)
+        for index, engine in enumerate(engines(make, grammar, FAST)):
             Matcher(engine, [259]).fill_mask(rows, index)
         assert (rows == rows[0]).all()
 
@@ -147,6 +157,26 @@ def _counted(b: GrammarBuilder, low: int, more: int, names: list[str]) -> Ref:
     if names:
         parts.append(b.complement(b.alt(*(b.literal(name.encode()) for name in names))))
     return b.both(*parts)
+
+
+GAPS = [*"abc", "aa", "aaa", "aaaa", "aaaaa", "a" * 8, "ab", "aab", "aaab", "ba", "aca", "aaabaa"]
+
+
+def gap_vocabulary() -> Vocabulary:
+    pieces = [piece.encode() for piece in GAPS] + [b"<end>"]
+    return Vocabulary.from_token_bytes(pieces, special=[len(GAPS)], stop_token_ids=[len(GAPS)])
+
+
+@properties()
+@given(st.data(), st.lists(st.tuples(st.sampled_from(["a", "ab", "abc"]), st.integers(0, 2),
+                                     st.integers(0, 5)), min_size=2, max_size=4))  # fmt: skip
+def test_runs_that_follow_one_another(
+    data: st.DataObject, runs: list[tuple[str, int, int]]
+) -> None:
+    b = GrammarBuilder()
+    parts = [b.repeat(b.chars((ord(c), ord(c)) for c in chars), low, low + more)
+             for chars, low, more in runs]  # fmt: skip
+    check(data, gap_vocabulary, b.build(b.seq(*parts, b.literal(b"c"))))
 
 
 @st.composite
