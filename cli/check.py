@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from structag.cli.progress import busy
 from structag.cli.reading import (
     Document,
     FileArgument,
@@ -21,9 +22,11 @@ from structag.cli.reading import (
 from structag.cli.rendering import InputError, draw_pointer, output, print_json, print_notice
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
 from structag.profile_fix import fix_schema
-from structag.profiles import ASSERTING, ERROR, PROFILES, WARNING, Profile, lint_schema, lint_slips
+from structag.profile_lint import ASSERTING, lint_request, lint_slips
+from structag.profiles import ERROR, PROFILES, WARNING, Profile
 from structag.source import read_json
 
+NOTE = "note"
 ProfileName = Enum("ProfileName", {name: name for name in PROFILES}, type=str)  # type: ignore[misc]
 ProfileOption = Annotated[
     ProfileName | None,
@@ -40,7 +43,7 @@ FixOption = Annotated[
 
 
 class Notice(NamedTuple):
-    """An error or a warning about a document that can be used."""
+    """An error, a warning or a note about a document that can be used."""
 
     level: str
     code: str
@@ -74,9 +77,14 @@ def check(
         raise InputError("--fix needs a --profile to fix for")
     compiled = compile_document(document, load_vocabulary(vocab, stop_token))
     value = read_json(document.data) if document.kind in (Kind.SCHEMA, Kind.TAG) else None
-    fixed = _fixed(value, known) if fix and known is not None else None
     notices = [Notice(WARNING, w.kind, w.message, span=w.span) for w in compiled.warnings]
-    notices += _of_schemas(value if fixed is None else fixed, profile, known)
+    fixed = None
+    if fix and known is not None:
+        with busy("fixing"):
+            fixed, changes = _fixed(value, known)
+        notices += changes
+    shown = value if fixed is None else fixed
+    notices += _of_schemas(shown, document.tools, profile, known, fix)
     notices += [
         Notice(WARNING, "not-enforced", f"`{entry.keyword}`: {entry.reason}", entry.pointer)
         for entry in compiled.report
@@ -87,18 +95,25 @@ def check(
         print_json(_as_json(document, notices, errors, fixed))
     else:
         _print(document, notices, errors, known, fixed)
-    if errors or (strict and notices):
+    if errors or (strict and any(notice.level != NOTE for notice in notices)):
         raise typer.Exit(1)
 
 
-def _of_schemas(value: Any, name: Any, profile: Profile | None) -> Iterator[Notice]:
-    for pointer, schema in _schemas(value):
-        findings = [("slip", finding) for finding in lint_slips(schema, pointer)]
-        if profile is not None:
-            lints = lint_schema(schema, profile, pointer)
-            findings += [(name.value, finding) for finding in lints]
-        for code, found in findings:
-            yield Notice(found.level, code, found.message, found.pointer, fix=found.fix)
+def _of_schemas(
+    value: Any, tools: tuple[Any, ...], name: Any, profile: Profile | None, is_fixed: bool
+) -> Iterator[Notice]:
+    schemas = list(_schemas(value))
+    findings = [("slip", found) for at, schema in schemas for found in lint_slips(schema, at)]
+    if profile is not None:
+        count = len(tools) or _count_tools(value)
+        if tools:  # the format of a family repeats them
+            places = {json.dumps(schema, default=float): at for at, schema in reversed(schemas)}
+            strict = [fix_schema(one, profile).schema if is_fixed else one for one in tools]
+            schemas = [(places.get(json.dumps(one, default=float), ""), one) for one in strict]
+        lints = dict.fromkeys(lint_request(schemas, profile, count))
+        findings += [(name.value, found) for found in lints]
+    for code, found in findings:
+        yield Notice(found.level, code, found.message, found.pointer, fix=found.fix)
 
 
 def _schemas(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
@@ -123,17 +138,34 @@ def _is_tag(value: dict[str, Any]) -> bool:
     return value.get("type") == "structural_tag" or isinstance(value.get("format"), dict)
 
 
-def _fixed(value: Any, profile: Profile) -> Any:
-    """The document with its schemas in strict form."""
+def _count_tools(value: Any) -> int:
+    """How many tools a structural tag has arguments for: each has a tag of its own."""
+    begins, pending = set(), [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, list):
+            pending += part
+        elif isinstance(part, dict) and part.get("type") != "json_schema":
+            content = part.get("content")
+            if isinstance(content, dict) and content.get("type") == "json_schema":
+                begins.add(json.dumps(part.get("begin")))
+            pending += part.values()
+    return len(begins)
+
+
+def _fixed(value: Any, profile: Profile) -> tuple[Any, list[Notice]]:
+    """The document with its schemas in strict form, and what that changes."""
     whole = {"": json.loads(json.dumps(value, default=float))}
+    notices = []
     for pointer, schema in _schemas(value):
         place: Any = whole
         key: Any = ""
         for step in pointer.split("/")[1:]:
             place = place[key]
             key = int(step) if isinstance(place, list) else step
-        place[key] = fix_schema(schema, profile)
-    return whole[""]
+        place[key], changes = fix_schema(schema, profile)
+        notices += [Notice(NOTE, kind, text, pointer + at) for at, kind, text in changes]
+    return whole[""], notices
 
 
 def _as_json(document: Document, notices: list[Notice], errors: int, fixed: Any) -> dict[str, Any]:

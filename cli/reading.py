@@ -66,11 +66,15 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 
 class Document(NamedTuple):
-    """A document as given: its bytes, the source for messages, and its kind."""
+    """A document as given: its bytes, the source for messages, and its kind.
+
+    `tools` has the schemas of the arguments of each tool, where a model family was named.
+    """
 
     data: bytes
     source: Source
     kind: Kind
+    tools: tuple[Any, ...] = ()
 
 
 def read_document(argument: str, kind: Kind | None) -> Document:
@@ -213,7 +217,9 @@ def _family(argument: str) -> Document:
     except StructagError as error:
         raise InputError(error, Source("", path or name)) from None
     value = tag.model_dump(mode="json", by_alias=True, exclude_defaults=False)
-    return _made(value, argument, Kind.TAG)
+    functions = [tool.get("function", tool) for tool in tools]
+    parameters = tuple(function.get("parameters", {}) for function in functions)
+    return _made(value, argument, Kind.TAG)._replace(tools=parameters)
 
 
 def _model(argument: str) -> Document:

@@ -81,9 +81,9 @@ def print_notice(
     expected: str | None = None,
     hint: str | None = None,
 ) -> None:
-    """One message on standard error: an error or a warning, where it is, how to mend it."""
+    """One message on standard error: an error, a warning or a note, where, how to mend it."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    style = "bold red" if level == "error" else "bold yellow"
+    style = {"error": "bold red", "warning": "bold yellow"}.get(level, "bold")
     head = f"{level}[{code}]" if code else level
     console.print(Text.assemble((head, style), ": ", visible(message)))
     if pointer is not None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from support.random_schemas import random_schema
 
 pytest.importorskip("structag")
 
 from structag.profile_fix import fix_schema
-from structag.profiles import ERROR, PROFILES, WARNING, lint_schema, lint_slips
+from structag.profile_lint import lint_request, lint_slips
+from structag.profiles import ERROR, PROFILES, WARNING
 
 CLOSED: dict[str, Any] = {"type": "object", "additionalProperties": False}
 TEXT = {"type": "string"}
+UNION = {"type": ["string", "null"]}
 
 
 def closed(required: list[str] | None = None, **properties: Any) -> dict[str, Any]:
@@ -52,7 +50,54 @@ FINDINGS = [
      [(ERROR, "/properties/a/allOf")]),
     ("anthropic", NODE, [(ERROR, "/properties/next/$ref"), (ERROR, "/$defs/node/$ref")]),
     ("anthropic", closed([], **{f"p{i}": TEXT for i in range(25)}), [(ERROR, "")]),
+    *(
+        ("anthropic", {"pattern": pattern}, [(level, "/pattern")] if level else [])
+        for pattern, level in (
+            (r"^[a-z]+(\.\d{1,3})*$", None),
+            (r"\\b[(?=]\[(?:x)", None),
+            (r"^(?!x)", ERROR),
+            (r"(?<=a)b", ERROR),
+            (r"(a)\1", ERROR),
+            (r"(?<n>a)\k<n>", ERROR),
+            (r"\bword\B", ERROR),
+            (r"[\b]", None),
+            (r"a{2,100}", None),
+            (r"a{2,101}", WARNING),
+            (r"a{1000}", WARNING),
+            (r"\p{L}+", WARNING),
+            (r"[^\p{L}]", WARNING),
+        )
+    ),
+    ("anthropic", closed(a={"anyOf": [TEXT]}, **dict.fromkeys("bcdefghijklmnop", UNION)), []),
+    ("anthropic", closed(a={"anyOf": [TEXT]}, **dict.fromkeys("bcdefghijklmnopq", UNION)),
+     [(ERROR, "")]),
+    ("openai", closed(a={"pattern": "(?=a)"}), [(ERROR, "/properties/a/pattern")]),
+    ("openai", closed(a={"pattern": r"\bx\p{L}"}), []),
+    ("openai", closed(a={"$ref": "#/$defs/t", "description": "d"}) | {"$defs": {"t": TEXT}},
+     [(ERROR, "/properties/a/$ref")]),
+    ("openai", closed(a={"enum": [f"{i:060}" for i in range(250)]}), []),
+    ("openai", closed(a={"enum": [f"{i:060}" for i in range(251)]}),
+     [(ERROR, "/properties/a/enum")]),
+    ("openai", closed(a={"enum": [f"{i:059}" for i in range(251)]}), []),
+    ("openai", closed(**{f"p{i}": TEXT for i in range(5001)}), [(ERROR, "")]),
+    ("openai", closed(a={"const": "x" * 120_000}), [(ERROR, "")]),
+    ("openai", closed(properties=closed(properties=TEXT)), []),
     ("gemini", {"type": "object", "properties": {"a": TEXT}}, []),
+    ("gemini", closed(a={"$ref": "#/$defs/t", "title": "t"}) | {"$defs": {"t": TEXT}},
+     [(ERROR, "/properties/a/$ref")]),
+    ("gemini", {"$ref": "#/$defs/t", "$defs": {"t": TEXT}}, []),
+    ("gemini", closed(next={"$ref": "#"}), [(ERROR, "/properties/next/$ref")]),
+    ("gemini", closed([], next={"$ref": "#"}), []),
+    ("gemini", closed([], next={"items": {"$ref": "#"}}), []),
+    ("gemini", {"items": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}},
+     [(ERROR, "/items/anyOf/0/$ref")]),
+    ("gemini", {"$ref": "#/$defs/y", "$defs": {"y": closed([], z={"$ref": "#/$defs/y"})}}, []),
+    ("gemini", {"enum": ["a", 1, 2.5]}, []),
+    ("gemini", {"enum": [True]}, [(WARNING, "/enum")]),
+    ("xgrammar", {"pattern": r"\bx"}, [(WARNING, "/pattern"), (ERROR, "/pattern")]),
+    ("xgrammar", {"items": {"$ref": "#/$defs/t", "minLength": 1}, "$defs": {"t": TEXT}},
+     [(WARNING, "/items/$ref")]),
+    ("llguidance", {"pattern": "(?!a)"}, [(ERROR, "/pattern")]),
     ("gemini", {"const": 1}, [(WARNING, "/const")]),
     ("gemini", {"oneOf": [TEXT]}, [(WARNING, "/oneOf")]),
     ("xgrammar", {"not": TEXT, "minimum": 2}, [(WARNING, "/not")]),
@@ -69,9 +114,21 @@ FINDINGS = [
     ids=[f"{name}-{number}" for number, (name, _, _) in enumerate(FINDINGS)],
 )
 def test_findings(name: str, schema: Any, expected: list[tuple[str, str]]) -> None:
-    findings = lint_schema(schema, PROFILES[name])
+    findings = lint_request([("", schema)], PROFILES[name])
 
     assert [(finding.level, finding.pointer) for finding in findings] == expected
+
+
+def test_limits_of_a_request_count_all_its_schemas() -> None:
+    profile = PROFILES["anthropic"]
+    some = closed([], **{f"p{i}": TEXT for i in range(13)})
+
+    assert lint_request([("/a", some)], profile, 20) == []
+    found = lint_request([("/a", some), ("/b", some)], profile, 21)
+    assert [(f.pointer, f.message) for f in found] == [
+        ("", "26 optional properties, and 24 at most are accepted"),
+        ("", "21 tools with a schema, and 20 at most are accepted"),
+    ]
 
 
 def test_slips() -> None:
@@ -120,16 +177,5 @@ def test_slips() -> None:
 def test_fixes(name: str, schema: Any, fixed: Any) -> None:
     profile = PROFILES[name]
 
-    assert fix_schema(schema, profile) == fixed
-    assert lint_schema(fixed, profile) == []
-
-
-@given(st.integers(0, 2**32), st.sampled_from(sorted(PROFILES)))
-def test_fixing_is_done_once_and_changes_nothing_given(seed: int, name: str) -> None:
-    profile, schema = PROFILES[name], random_schema(random.Random(seed))
-    fixed = fix_schema(schema, profile)
-    again = random_schema(random.Random(seed))
-
-    assert schema == again
-    assert fix_schema(fixed, profile) == fixed
-    assert len(lint_schema(fixed, profile)) <= len(lint_schema(schema, profile))
+    assert fix_schema(schema, profile).schema == fixed
+    assert lint_request([("", fixed)], profile) == []
