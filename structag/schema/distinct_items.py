@@ -105,7 +105,7 @@ def _kinds(
 
 
 def _item(lowering: Lowering, forms: Forms) -> Ref:
-    return lowering.notation.item(lowering.forms(forms))
+    return lowering.notation.item(lowering.inner.forms(forms))
 
 
 def _ways(lowering: Lowering, facts: ArrayFacts, forms: Forms, goal: Goal) -> list[Ref]:

@@ -434,3 +434,18 @@ def _all_members(left: tuple[Members, ...], right: tuple[Members, ...]) -> tuple
     known = set(map(id, left))
     more = [members for members in right if id(members) not in known]
     return (*left, *more) if more else left
+
+
+Container = TypeVar("Container", ArrayFacts, ObjectFacts)
+
+
+def none_or_some(alternatives: tuple[Container, ...]) -> tuple[Container, ...]:
+    """The same containers, each alternative either without members or items, or with some."""
+    found: list[Container] = []
+    for fact in alternatives:
+        if fact.low == 0:
+            found.append(fact._replace(high=0))
+            fact = fact._replace(low=1)
+        if fact.high != 0:
+            found.append(fact)
+    return tuple(found)

@@ -22,9 +22,16 @@ from structag.limits import Limits
 from structag.schema.arrays import lower_array
 from structag.schema.document import Document, unsupported
 from structag.schema.expand import Expander
-from structag.schema.facts import ANY, Forms, Goal, NumberFacts, ObjectFacts
+from structag.schema.facts import (
+    ANY,
+    Forms,
+    Goal,
+    NumberFacts,
+    ObjectFacts,
+    none_or_some,
+)
 from structag.schema.multiples import FactorError, lower_nearest
-from structag.schema.notation import JsonNotation, Notation
+from structag.schema.notation import MAX_LEVELS, IndentedNotation, JsonNotation, Notation
 from structag.schema.numbers import Numbers
 from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
@@ -86,7 +93,9 @@ def lower_schema(
 def _spelling(options: SchemaOptions) -> str:
     """Which spellings of the same values are not generated."""
     parts = ["no whitespace around the root", "names and fixed strings of plain ASCII as they are"]
-    if options.separators is not None:
+    if options.indent is not None:
+        parts.append(f"a line for each member and item, up to {MAX_LEVELS} levels deep")
+    elif options.separators is not None:
         parts.append("no whitespace but that of the separators")
     elif options.max_whitespace is not None:
         parts.append(f"at most {options.max_whitespace} whitespace characters between two tokens")
@@ -120,9 +129,16 @@ class Lowering:
             builder.notes.append(Note("", report))
             expander = Expander(document, builder, options, limits, report)
         self.expander = expander
-        self._is_json = notation is None
-        self.notation = notation or JsonNotation(builder, options)
-        self.comma = self.notation.comma
+        self._is_shared = notation is None and options.indent is None
+        if notation is None:
+            is_indented = options.indent is not None
+            notation = (IndentedNotation if is_indented else JsonNotation)(builder, options)
+        self.notation = notation
+        self.comma = notation.comma
+        self.inner: Lowering = self
+        """Lowers what stands inside of containers."""
+        if isinstance(notation, JsonNotation) and notation.inner is not None:
+            self.inner = Lowering(document, builder, options, limits, notation.inner, expander)
         self._numbers: Numbers | None = None
         self._any: Ref | None = None
         self._known: dict[Goal, Ref | None] = {}
@@ -141,9 +157,7 @@ class Lowering:
 
     def finished(self, ref: Ref) -> Ref:
         """`ref`, once everything put off is lowered; an error if it is empty."""
-        while self._waiting:
-            goal, rule = self._waiting.pop()
-            self.builder.define(rule, self._lowered(goal))
+        self._define_waiting()
         if ref == self.builder.empty:
             if self.expander.lost is not None:
                 raise unsupported(*self.expander.lost, "no other value is left in the schema")
@@ -154,6 +168,13 @@ class Lowering:
             )
         return ref
 
+    def _define_waiting(self) -> None:
+        while self._waiting:
+            goal, rule = self._waiting.pop()
+            self.builder.define(rule, self._lowered(goal))
+        if self.inner is not self:
+            self.inner._define_waiting()
+
     @property
     def numbers(self) -> Numbers:
         if self._numbers is None:
@@ -163,7 +184,7 @@ class Lowering:
     @property
     def any_value(self) -> Ref:
         """Any value; JSON texts of any value are made once for all that share fragments."""
-        if self._any is None and self._is_json:
+        if self._any is None and self._is_shared:
             options = self.options
             key = ("json-value", options.max_whitespace, options.separators,
                    options.property_order, options.integer_decimals)  # fmt: skip
@@ -235,8 +256,11 @@ class Lowering:
         if forms.strings:
             texts = [decoded(builder, fact) for fact in forms.strings]
             parts.append(self.notation.string(builder.alt(*texts)))
-        parts += [lower_array(self, fact) for fact in forms.arrays]
-        parts += [self._object(fact) for fact in forms.objects]
+        arrays, objects = forms.arrays, forms.objects
+        if self.inner is not self:
+            arrays, objects = none_or_some(arrays), none_or_some(objects)
+        parts += [lower_array(self, fact) for fact in arrays]
+        parts += [self._object(fact) for fact in objects]
         return parts[0] if len(parts) == 1 else builder.alt(*parts)
 
     def number_text(self, facts: NumberFacts, goal: Goal) -> Ref:
@@ -266,19 +290,19 @@ class Lowering:
 
     def item(self, goal: Goal) -> Ref:
         """An item of an array."""
-        return self.notation.item(self.value(goal))
+        return self.notation.item(self.inner.value(goal))
 
     def member(self, name: str, goal: Goal) -> Ref:
         """A member with a fixed name."""
-        value = self.value(goal)
+        value = self.inner.value(goal)
         if value == self.builder.empty:
             return value
         return self.notation.member(name, value, goal)
 
     def free_member(self, keys: Ref, goal: Goal) -> Ref:
         """A member with any name out of `keys` (decoded)."""
-        return self.notation.free_member(keys, self.value(goal))
+        return self.notation.free_member(keys, self.inner.value(goal))
 
     def distinct_member(self, keys: Ref, goal: Goal) -> Ref | None:
         """A member with another name out of `keys` each time; None if the notation has none."""
-        return self.notation.distinct_member(keys, self.value(goal))
+        return self.notation.distinct_member(keys, self.inner.value(goal))

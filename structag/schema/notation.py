@@ -8,6 +8,7 @@ styles (`structag.schema.arguments`) write the same values in other ways.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from structag.grammar.builder import GrammarBuilder
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from structag.schema.options import SchemaOptions
 
 WHITESPACE = b" \t\n\r"
+MAX_LEVELS = 12
+"""Containers inside each other that are laid out on lines of their own."""
 _PLAIN_NAME = re.compile(r"[ !#-\[\]-~]*")
 
 
@@ -60,6 +63,9 @@ class Notation(Protocol):
 
 class JsonNotation:
     """JSON text, with up to `max_whitespace` characters of whitespace between tokens."""
+
+    inner: JsonNotation | None = None
+    """How values inside a container are written, if not like the container."""
 
     def __init__(self, builder: GrammarBuilder, options: SchemaOptions) -> None:
         self.builder = builder
@@ -110,3 +116,38 @@ class JsonNotation:
     def distinct_member(self, keys: Ref, value: Ref) -> Ref | None:
         key = self.distinct_string(keys)
         return None if key is None else self.builder.seq(key, self._colon, value)
+
+
+class IndentedNotation(JsonNotation):
+    """JSON text on lines, as ``json.dumps`` writes it with `indent`, of values `level` deep.
+
+    The members of an object, and the items of an array, are none or some for sure.
+    """
+
+    def __init__(self, builder: GrammarBuilder, options: SchemaOptions, level: int = 0) -> None:
+        assert options.indent is not None
+        separators = options.separators or (",", ": ")
+        super().__init__(builder, replace(options, separators=separators))
+        indent = options.indent if isinstance(options.indent, str) else " " * options.indent
+        line, last = (f"\n{indent * depth}".encode() for depth in (level + 1, level))
+        self.comma = builder.literal(separators[0].encode() + line)
+        self._open_brace, self._close_brace = (
+            builder.literal(b"{" + line),
+            builder.literal(last + b"}"),
+        )
+        self._open_bracket, self._close_bracket = (
+            builder.literal(b"[" + line),
+            builder.literal(last + b"]"),
+        )
+        self._no_members, self._no_items = builder.literal(b"{}"), builder.literal(b"[]")
+        if level + 1 < MAX_LEVELS:
+            self.inner = IndentedNotation(builder, options, level + 1)
+        else:
+            one_line = options.separators or (", ", ": ")
+            self.inner = JsonNotation(builder, replace(options, separators=one_line))
+
+    def array(self, items: Ref) -> Ref:
+        return self._no_items if items == self.builder.epsilon else super().array(items)
+
+    def object(self, members: Ref) -> Ref:
+        return self._no_members if members == self.builder.epsilon else super().object(members)

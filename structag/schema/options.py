@@ -10,6 +10,8 @@ from typing import Any
 ORDERS = ("schema", "sorted", "any")
 _SEPARATORS = (r"[ \t\n\r]*,[ \t\n\r]*", r"[ \t\n\r]*:[ \t\n\r]*")
 FORMATS = ("assert", "annotate")
+MAX_INDENT = 100
+"""Spaces for one level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,9 @@ class SchemaOptions:
         separators: what stands between members or items, and between a name and its value, as in
             ``json.dumps``: ``(", ", ": ")``.  There is no other whitespace then, and
             `max_whitespace` means nothing.
+        indent: a line for each member and item, as in ``json.dumps``: so many spaces, or this
+            whitespace, for each level; `separators` then default to ``(",", ": ")``.  What lies
+            over 12 levels deep stands on one line.
         property_order: ``"schema"`` = members come as in `properties`, then names that are only
             `required`, then all others (what an applicator before `properties` adds, or tells its
             branches apart by, comes first); ``"sorted"`` = the same with the names in alphabetical
@@ -39,6 +44,7 @@ class SchemaOptions:
 
     max_whitespace: int | None = 20
     separators: tuple[str, str] | None = None
+    indent: int | str | None = None
     property_order: str = "schema"
     formats: str = "assert"
     integer_decimals: bool = False
@@ -59,3 +65,13 @@ class SchemaOptions:
             raise ValueError(
                 f"separators={self.separators!r}, expected a comma and a colon with whitespace"
             )
+        if not (self.indent is None or _is_indentation(self.indent)):
+            raise ValueError(
+                f"indent={self.indent!r}, expected a number of spaces, whitespace, or None"
+            )
+
+
+def _is_indentation(indent: int | str) -> bool:
+    if isinstance(indent, str):
+        return not indent.strip(" \t\n\r")
+    return not isinstance(indent, bool) and 0 <= indent <= MAX_INDENT

@@ -18,6 +18,9 @@ from structag.schema.options import SchemaOptions
         {"separators": (",", "")},
         {"separators": (";", ":")},
         {"separators": (",",)},
+        {"indent": -1},
+        {"indent": True},
+        {"indent": "--"},
     ],
 )
 def test_a_wrong_option_is_refused(wrong: dict[str, Any]) -> None:
@@ -27,4 +30,4 @@ def test_a_wrong_option_is_refused(wrong: dict[str, Any]) -> None:
 
 def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(TypeError):
-        SchemaOptions(indent=2)  # type: ignore[call-arg]
+        SchemaOptions(colour=2)  # type: ignore[call-arg]
