@@ -84,6 +84,12 @@ BatchMatcher::Outcomes BatchMatcher::Rollback(std::span<Matcher* const> matchers
   return Run(matchers.size(), std::cref(roll_back), kNothing);
 }
 
+BatchMatcher::Outcomes BatchMatcher::MaskIds(std::span<Matcher* const> matchers) {
+  Claim(matchers);
+  const auto id = [&](std::size_t i) { return matchers[i]->MaskId(); };
+  return Run(matchers.size(), std::cref(id), kNothing);
+}
+
 BatchMatcher::Outcomes BatchMatcher::FillDraftChains(std::span<Matcher* const> matchers,
                                                      std::span<const std::int64_t> tokens,
                                                      std::size_t length, BitmaskRows bitmask,

@@ -42,6 +42,8 @@ class BatchMatcher {
   Outcomes Accept(std::span<Matcher* const> matchers, std::span<const std::int64_t> tokens);
   // Value: whether there were as many entries; otherwise nothing is undone.
   Outcomes Rollback(std::span<Matcher* const> matchers, std::span<const std::int64_t> counts);
+  // Value: MaskId.
+  Outcomes MaskIds(std::span<Matcher* const> matchers);
   // FillDraftChain for `length` tokens of each matcher, from row rows[i] on; value: how many tokens
   // are accepted.
   Outcomes FillDraftChains(std::span<Matcher* const> matchers, std::span<const std::int64_t> tokens,

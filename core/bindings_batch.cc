@@ -51,17 +51,23 @@ void RequireSize(std::size_t size, const Matchers& matchers) {
   if (size != matchers.size()) throw BadBatch("there are not as many numbers as matchers");
 }
 
+// In memory that the thread keeps, so that a call allocates nothing.
+const Matchers& ReadMatchers(const nb::list& matchers) {
+  thread_local Matchers in;
+  in.clear();
+  for (nb::handle matcher : matchers) in.push_back(&nb::cast<Matcher&>(matcher));
+  return in;
+}
+
 struct Arguments {
-  Matchers matchers;
+  const Matchers& matchers;
   Numbers numbers;  // one for each
 };
 
-// In memory that the thread keeps, so that a call allocates nothing.
 const Arguments& Read(const nb::list& matchers, const nb::list& numbers) {
-  thread_local Arguments in;
-  in.matchers.clear();
+  thread_local Arguments in{ReadMatchers(matchers), {}};
   in.numbers.clear();
-  for (nb::handle matcher : matchers) in.matchers.push_back(&nb::cast<Matcher&>(matcher));
+  ReadMatchers(matchers);
   for (nb::handle number : numbers) in.numbers.push_back(nb::cast<std::int64_t>(number));
   RequireSize(in.numbers.size(), in.matchers);
   return in;
@@ -115,6 +121,11 @@ nb::tuple Rollback(Batch& self, const nb::list& matchers, const nb::list& counts
   return InTurn(self, [&] { return self.matcher.Rollback(in.matchers, in.numbers); }, Truth);
 }
 
+nb::tuple MaskIds(Batch& self, const nb::list& matchers) {
+  const Matchers& in = ReadMatchers(matchers);
+  return InTurn(self, [&] { return self.matcher.MaskIds(in); }, Count);
+}
+
 nb::tuple FillChains(Batch& self, const nb::list& matchers, const Drafts& drafts,
                      const Bitmask& bitmask, const nb::list& rows) {
   const Arguments& in = Read(matchers, rows);
@@ -147,6 +158,7 @@ void bind_batch(nb::module_& m) {
       .def("fill", &Fill, nb::arg("matchers"), nb::arg("bitmask").noconvert(), nb::arg("rows"))
       .def("accept", &Accept, nb::arg("matchers"), nb::arg("tokens"))
       .def("rollback", &Rollback, nb::arg("matchers"), nb::arg("counts"))
+      .def("mask_ids", &MaskIds, nb::arg("matchers"))
       .def("fill_draft_chains", &FillChains, nb::arg("matchers"), nb::arg("drafts").noconvert(),
            nb::arg("bitmask").noconvert(), nb::arg("rows"));
 }

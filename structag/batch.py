@@ -87,6 +87,10 @@ class BatchMatcher:
         numbers = [counts] * len(matchers) if isinstance(counts, int) else counts
         return BatchResult(*self._native.rollback(_natives(matchers), _integers(numbers)))
 
+    def mask_ids(self, matchers: Sequence[Matcher]) -> BatchResult:
+        """`Matcher.mask_id` of each; what `DeviceMaskPool` asks for in every step."""
+        return BatchResult(*self._native.mask_ids(_natives(matchers)))
+
     def fill_draft_chains(
         self,
         matchers: Sequence[Matcher],

@@ -17,10 +17,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import torch
 
+from structag.batch import BatchMatcher
 from structag.bitmask.apply_torch import apply_on_cpu, device_module
 from structag.bitmask.arguments import LOGIT_TYPES, refuse, type_name
 from structag.bitmask.device_arguments import as_matrix, read_token_map
-from structag.errors import LimitError, MatcherError
+from structag.errors import MatcherError, StructagError
 from structag.matcher import Matcher
 from structag.vocabulary import Vocabulary
 
@@ -49,6 +50,7 @@ class DeviceMaskPool:
         capacity: how many masks are kept (the least recently used go first); at least `rows`.
             A mask of 128 k tokens has 16 KB, so that 4,096 of them take 64 MB.
         kernel: as in `apply_token_bitmask_inplace`.
+        threads: as in `BatchMatcher`.
 
     Attributes:
         steps, masks_sent, bytes_sent: what `update` did so far; bytes from host to device.
@@ -65,6 +67,7 @@ class DeviceMaskPool:
         *,
         capacity: int = 4096,
         kernel: Literal["auto", "native", "triton", "compiled"] = "auto",
+        threads: int | None = None,
     ) -> None:
         if not 0 < rows <= capacity:
             refuse(f"{rows} rows and room for {capacity} masks", "0 < rows <= capacity")
@@ -74,11 +77,12 @@ class DeviceMaskPool:
         words = -(-vocabulary.size // 32)
         self._masks = torch.zeros(capacity, words, dtype=torch.int32, device=self._device)
         self._slots = torch.full((rows,), _NO_SLOT, dtype=torch.int32, device=self._device)
+        self._batch = BatchMatcher(threads)
         self._kernel = _find_kernel(self._device.type, kernel)
         self._stages = [self._new_stage() for _ in range(_STAGES)]
         self._slot_of: OrderedDict[_Mask, int] = OrderedDict()  # mask -> slot, oldest use first
 
-    def update(self, matchers: Sequence[Matcher | None]) -> dict[int, LimitError]:
+    def update(self, matchers: Sequence[Matcher | None]) -> dict[int, StructagError]:
         """Bring the masks of the matchers' states to the device; row *i* is that of matcher *i*.
 
         A row without a matcher, or beyond the last one, is left as it is by `apply`.  Sends 4 bytes
@@ -90,35 +94,22 @@ class DeviceMaskPool:
 
         Raises:
             MatcherError: `bitmask-shape` for too many matchers, `matcher-state` for one of another
-                vocabulary.  The rows are those of the step before then.
+                vocabulary, `batch` for one that is there twice.  The rows are those of the step
+                before then.
         """
         self._check(matchers)
         stage = self._stages[self.steps % _STAGES]
         if stage.sent is not None:
             stage.sent.synchronize()
-        wanted: list[_Mask | None] = []
-        new: dict[_Mask, None] = {}  # in the order of the stage
-        errors: dict[int, LimitError] = {}
-        for row, matcher in enumerate(matchers):
-            mask: _Mask | None = None
-            if matcher is not None:
-                try:
-                    mask = matcher.mask_id()
-                    if mask not in self._slot_of and mask not in new:
-                        matcher.fill_next_token_bitmask(stage.masks, len(new))
-                except LimitError as error:
-                    errors[row] = error
-                    mask = matcher.stop_token_ids
-                    if mask not in self._slot_of and mask not in new:
-                        _allow_only(stage.masks[len(new)], mask)
-                if mask not in self._slot_of:
-                    new[mask] = None
-            wanted.append(mask)
-        slots = self._place(wanted, list(new))
+        rows = {row: matcher for row, matcher in enumerate(matchers) if matcher is not None}
+        wanted, errors = self._masks_of(rows)
+        new = self._fill_new(stage, rows, wanted, errors)
+        slots = self._place(list(wanted.values()), new)
         self._send_masks(stage, [slots[mask] for mask in new])
         stage.slots.fill_(_NO_SLOT)
-        stage.slots[: len(wanted)] = torch.tensor(
-            [_NO_SLOT if mask is None else slots[mask] for mask in wanted], dtype=torch.int32
+        stage.slots[: len(matchers)] = torch.tensor(
+            [slots[wanted[row]] if row in wanted else _NO_SLOT for row in range(len(matchers))],
+            dtype=torch.int32,
         )
         self._slots.copy_(stage.slots, non_blocking=True)
         if stage.sent is not None:
@@ -158,17 +149,57 @@ class DeviceMaskPool:
                     expected="the vocabulary of the pool",
                 )
 
-    def _place(self, wanted: list[_Mask | None], new: list[_Mask]) -> dict[_Mask, int]:
+    def _masks_of(
+        self, rows: dict[int, Matcher]
+    ) -> tuple[dict[int, _Mask], dict[int, StructagError]]:
+        """The mask that each row wants, and why rows have to do with their stop tokens."""
+        numbers = self._batch.mask_ids(list(rows.values()))
+        wanted: dict[int, _Mask] = dict(zip(rows, numbers.values, strict=True))
+        errors = {row: numbers.errors[i] for i, row in enumerate(rows) if i in numbers.errors}
+        wanted.update((row, rows[row].stop_token_ids) for row in errors)
+        return wanted, errors
+
+    def _fill_new(
+        self,
+        stage: _Stage,
+        rows: dict[int, Matcher],
+        wanted: dict[int, _Mask],
+        errors: dict[int, StructagError],
+    ) -> list[_Mask]:
+        """Writes the masks that are not on the device to the first rows of the stage."""
+        while True:
+            first: dict[_Mask, int] = {}  # the row that wanted a mask first
+            for row, mask in wanted.items():
+                if mask not in self._slot_of:
+                    first.setdefault(mask, row)
+            numbered = {mask: i for i, mask in enumerate(first) if isinstance(mask, int)}
+            filled = self._batch.fill_next_token_bitmask(
+                [rows[first[mask]] for mask in numbered], stage.masks, list(numbered.values())
+            )
+            failed = {
+                mask: filled.errors[i] for i, mask in enumerate(numbered) if i in filled.errors
+            }
+            if not failed:
+                break
+            for row, mask in wanted.items():  # known once, and now too much: forgotten in between
+                if mask in failed:
+                    errors[row], wanted[row] = failed[mask], rows[row].stop_token_ids
+        for i, mask in enumerate(first):
+            if isinstance(mask, tuple):
+                _allow_only(stage.masks[i], mask)
+        return list(first)
+
+    def _place(self, wanted: list[_Mask], new: list[_Mask]) -> dict[_Mask, int]:
         """The slot of every mask of this step; new ones take free slots, then the oldest."""
         for mask in wanted:
-            if mask is not None and mask in self._slot_of:
+            if mask in self._slot_of:
                 self._slot_of.move_to_end(mask)
         for mask in new:
             count = len(self._slot_of)
             is_full = count == self._masks.shape[0]
             # Never a mask of this step: there are at most as many as rows, and they are the newest.
             self._slot_of[mask] = self._slot_of.popitem(last=False)[1] if is_full else count
-        return {mask: self._slot_of[mask] for mask in wanted if mask is not None}
+        return {mask: self._slot_of[mask] for mask in wanted}
 
     def _send_masks(self, stage: _Stage, slots: list[int]) -> None:
         """Copies the first masks of the stage to these slots, adjacent ones at once."""

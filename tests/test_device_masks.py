@@ -154,36 +154,50 @@ def test_what_is_used_stays_and_what_was_used_first_goes() -> None:
         assert pool.masks_sent - before == is_new
 
 
-@pytest.mark.parametrize("method", ["mask_id", "fill_next_token_bitmask"])
-def test_a_row_that_costs_too_much_fails_alone(
-    method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pool = new_pool(4, 4)
-    good, bad = (structag.Matcher(grammar) for grammar in GRAMMARS[:2])
-    right = getattr(structag.Matcher, method)
+def test_a_row_that_costs_too_much_fails_alone() -> None:
+    """The first mask of a hostile matcher takes more work than its limits allow."""
+    pairs = [bytes([a, b]) for a in range(97, 123) for b in range(97, 123)]
+    vocabulary = structag.Vocabulary.from_token_bytes(
+        pairs, special={676: "<end>"}, stop_token_ids=676
+    )
 
-    def fail_for_one(self: Any, *arguments: Any) -> Any:
-        if self is bad:
-            raise structag.LimitError("a mask", limit="work", value=2, setting="max_work")
-        return right(self, *arguments)
+    def matcher(**limits: int) -> Any:
+        compiler = structag.Compiler(vocabulary, limits=structag.Limits(**limits))
+        return structag.Matcher(compiler.compile_regex("[a-y]{0,90}"))
+
+    pool = structag.DeviceMaskPool(vocabulary, 4, DEVICE, capacity=4)
+    good, bad, worse = matcher(), matcher(max_work=200), matcher(max_work=200)
+    for _ in range(2):
+        errors = pool.update([bad, good, None, worse])
+        allowed = pool.apply(torch.zeros(4, 677, device=DEVICE)).isfinite()
+
+        assert [(row, error.code) for row, error in errors.items()] == [(0, "limit"), (3, "limit")]
+        assert allowed.sum(1).tolist() == [1, 25 * 25 + 1, 677, 1]
+        assert allowed[:, 676].all()
+        assert pool.masks_sent == 2  # that of the good one, and one of stop tokens
+    assert pool.update([None, good]) == {}
+    assert pool.apply(torch.zeros(2, 677, device=DEVICE)).isfinite().sum(1).tolist() == [677, 626]
+
+
+def test_a_mask_that_is_known_but_cannot_be_filled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the two calls a grammar may have started a new generation, and forgotten it."""
+    pool = new_pool(3, 3)
+    good, bad = (structag.Matcher(grammar) for grammar in GRAMMARS[:2])
+    fill = structag.BatchMatcher.fill_next_token_bitmask
+
+    def forget(self: Any, matchers: Any, bitmask: Any, indices: Any) -> Any:
+        found = fill(self, matchers, bitmask, indices)
+        error = structag.LimitError("a mask", limit="work", value=2, setting="max_work")
+        return found._replace(errors={i: error for i, m in enumerate(matchers) if m is bad})
 
     with monkeypatch.context() as patch:
-        patch.setattr(structag.Matcher, method, fail_for_one)
-        for sent in (2, 2):  # once only
-            errors = pool.update([bad, good, None])
-            masked = pool.apply(random_logits(3, 3))
+        patch.setattr(structag.BatchMatcher, "fill_next_token_bitmask", forget)
+        assert list(pool.update([bad, good])) == [0]
+    masked = pool.apply(random_logits(2, 5))
 
-            assert [(row, error.code) for row, error in errors.items()] == [(0, "limit")]
-            assert (masked[0] != -torch.inf).nonzero().flatten().tolist() == [259]
-            assert (
-                bits(masked)[1:]
-                == bits(plainly_masked(random_logits(3, 3), [None, good, None]))[1:]
-            )
-            assert pool.masks_sent == sent
+    assert (masked[0] != -torch.inf).nonzero().flatten().tolist() == [259]
+    assert bits(masked)[1] == bits(plainly_masked(random_logits(2, 5), [None, good]))[1]
     assert pool.update([bad, good]) == {}
-    assert bits(pool.apply(random_logits(2, 4))) == bits(
-        plainly_masked(random_logits(2, 4), [bad, good])
-    )
 
 
 OTHER = structag.Compiler(structag.Vocabulary.byte_level()).compile_regex("a")
@@ -198,6 +212,10 @@ REFUSALS = {
     "vocabulary": (
         lambda: new_pool(1, 1).update([structag.Matcher(OTHER)]),
         "the matcher of row 0 is of another vocabulary, expected the vocabulary of the pool",
+    ),
+    "twice": (
+        lambda: new_pool(2, 2).update([structag.Matcher(GRAMMARS[0])] * 2),
+        "a matcher is there twice, expected every matcher once, with a row and a number of its own",
     ),
     "rows": (
         lambda: new_pool(1, 1).apply(torch.zeros(2, 9, device=DEVICE)),

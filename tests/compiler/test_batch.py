@@ -89,6 +89,18 @@ def test_draft_chains_are_those_of_each_matcher(
     assert moved.tolist() == np.vstack([bitmask[12:], bitmask[8:12], bitmask[:4]]).tolist()
 
 
+def test_masks_are_numbered(batch: BatchMatcher, matchers: list[Matcher]) -> None:
+    again = [matcher.fork() for matcher in matchers]
+
+    result = batch.mask_ids([*matchers, *again])
+
+    assert result.errors == {}
+    assert result.values == [matcher.mask_id() for matcher in matchers] * 2
+    assert len(set(result.values)) == len({tuple(row_of(matcher)) for matcher in matchers})
+    failed = batch.mask_ids([matchers[0], failing_matcher()])
+    assert failed.values[0] == matchers[0].mask_id() and list(failed.errors) == [1]
+
+
 def test_who_fails_fails_alone(batch: BatchMatcher, matchers: list[Matcher]) -> None:
     group = [matchers[0], failing_matcher(), matchers[3]]
     bitmask = np.full((3, 22), 7, np.int32)
@@ -112,6 +124,7 @@ def test_who_fails_fails_alone(batch: BatchMatcher, matchers: list[Matcher]) -> 
     [
         (lambda b, m: b.accept_token([m[0], m[1], m[0]], [97] * 3), "batch"),
         (lambda b, m: b.fill_next_token_bitmask([m[0], m[0]], np.zeros((2, 9), np.int32)), "batch"),
+        (lambda b, m: b.mask_ids([m[2], m[2]]), "batch"),
         (lambda b, m: b.accept_token(m, [97]), "batch"),
         (lambda b, m: b.rollback(m, [0] * 5), "batch"),
         (

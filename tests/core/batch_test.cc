@@ -133,6 +133,8 @@ void TestABatchDoesWhatItsMatchersDoAndAllocatesOnce() {
         CHECK(std::equal(row.begin(), row.end(), bitmask[i].begin()));
         tokens[i] = at < output_of(i).size() ? static_cast<unsigned char>(output_of(i)[at]) : -1;
       }
+      const BatchMatcher::Outcomes ids = batch.MaskIds(members);
+      for (std::size_t i = 0; i < kMatchers; ++i) CHECK(ids[i].value == matchers[i].MaskId());
       for (const auto& outcome : batch.Accept(members, tokens)) CHECK(outcome.value == 1);
     }
     allocated = allocations - before;
