@@ -85,6 +85,11 @@ class Expander:
         self.lost: tuple[Node, str] | None = None
         """The first keyword of which some values are not generated."""
 
+    @property
+    def effort(self) -> int:
+        """What was done so far: schemas, their conjuncts in products, comparisons."""
+        return len(self._known) + self._steps + self.comparisons
+
     def goal(self, goal: Goal) -> Forms:
         """The values that satisfy every node of a goal."""
         if len(goal) == 1:

@@ -42,6 +42,10 @@ MAX_DEPTH = 20
 """Goals lowered inside each other before one is put off."""
 _NAMED_PARTS = 3
 """Schemas of a conjunction that are named where it comes from."""
+MAX_EXPLAINED = 20_000
+"""Schemas and conjuncts that are expanded to say why a schema has no value."""
+MAX_CLASHES = 8
+"""Keywords that are named where they clash."""
 MAX_INLINE = 8
 """Parts of a sequence that is repeated in place rather than made a rule."""
 
@@ -78,6 +82,10 @@ def lower_schema(
         lowering = Lowering(document, builder, options, limits)
         lowering.expander.report.restrict(document.root, "", _spelling(options))
         ref = lowering.root()
+    except SchemaError as error:
+        if error.code == "schema-unsatisfiable":
+            _explain(error, schema, lowering)
+        raise
     except RecursionError:
         raise LimitError(
             "the schema's applicators are nested too deeply",
@@ -88,6 +96,25 @@ def lower_schema(
             pointer=pointer,
         ) from None
     return ref
+
+
+def _explain(error: SchemaError, schema: dict[str, Any] | bool, failed: Lowering) -> None:
+    """Adds to `error` which keywords clash, if that takes not much longer than to find none."""
+    from structag.schema.clash import clashing
+
+    def lower(part: Any) -> object:
+        document = Document(part, failed.limits, "", failed.options.registry)
+        return Lowering(document, failed.builder, failed.options, failed.limits).root()
+
+    found = clashing(schema, lower, MAX_EXPLAINED // (failed.expander.effort + 1))
+    if found:
+        start = failed.document.root.pointer
+        named = [f"`{start}{place}`" for place in found[:MAX_CLASHES]]
+        more = len(found) - len(named)
+        named += [f"{more} more"] if more else []
+        what = f"{', '.join(named[:-1])} and {named[-1]} clash" if len(named) > 1 else named[0]
+        error.message = f"{error.message}: {what}"
+        error.args = (error.message,)
 
 
 def _spelling(options: SchemaOptions) -> str:

@@ -93,6 +93,12 @@ SCHEMAS: dict[str, Callable[[], Any]] = {
     "multipleOf with large bounds": lambda: {"multipleOf": 997, "minimum": 1, "maximum": 10**30},
     "many factors": lambda: {"allOf": [{"multipleOf": p} for p in (7, 11, 13, 17, 19, 23, 29)]},
     "15,000 properties": lambda: {"properties": wide(15_000), "required": list(wide(15_000))},
+    "no value for many reasons": lambda: {
+        "type": "object", "required": [f"a{i}" for i in range(200)],
+        "properties": {f"a{i}": {"type": "null", "pattern": f"(a|b){{{i}}}c", "minLength": 10**6}
+                       for i in range(200)},
+        "allOf": [{"anyOf": [{"required": [f"b{i}"]}, {"required": [f"c{i}"]}]} for i in range(9)],
+        "not": {}},
     "2,000 patterns": lambda: {"patternProperties": {f"^x{i}$": True for i in range(2000)}},
     "200 dependencies": lambda: {
         "dependentRequired": {f"a{i}": [f"b{i}", f"c{i}"] for i in range(200)}},
