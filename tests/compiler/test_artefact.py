@@ -33,6 +33,8 @@ from structag import (
 )
 
 EXAMPLES = int(os.environ.get("STRUCTAG_EXAMPLES", "100"))
+# Where a sanitizer sees what a damaged file makes the core do, more are tried than of anything else.
+DAMAGED = 10_000 if os.environ.get("STRUCTAG_SANITIZED") else 5 * EXAMPLES
 START = 12 + 16  # of what the checksum is about
 
 SCHEMA = {
@@ -209,7 +211,7 @@ def test_damage_is_refused_or_harmless(saved: list[CompiledGrammar], is_sealed: 
     originals = [grammar.to_bytes() for grammar in saved]
     assert sealed(originals[0][START:]) == originals[0]
     seen: Counter[str] = Counter()
-    for number in range(5 * EXAMPLES):
+    for number in range(DAMAGED):
         original = originals[number % len(originals)]
         if is_sealed:  # mostly the grammar, which comes last
             head = START if draw.random() < 0.1 else original.rindex(b"]}") + 2
@@ -225,5 +227,5 @@ def test_damage_is_refused_or_harmless(saved: list[CompiledGrammar], is_sealed: 
             assert str(error)
             seen[error.code] += 1
 
-    assert seen["artefact-file"] > EXAMPLES
-    assert not is_sealed or seen["loaded"] > EXAMPLES / 10
+    assert seen["artefact-file"] > DAMAGED / 5
+    assert not is_sealed or seen["loaded"] > DAMAGED / 50
