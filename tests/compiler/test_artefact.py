@@ -33,7 +33,7 @@ from structag import (
 )
 
 EXAMPLES = int(os.environ.get("STRUCTAG_EXAMPLES", "100"))
-# Where a sanitizer sees what a damaged file makes the core do, more are tried than of anything else.
+# Sanitizers see what a damaged file makes the core do, so more are tried there.
 DAMAGED = 10_000 if os.environ.get("STRUCTAG_SANITIZED") else 5 * EXAMPLES
 START = 12 + 16  # of what the checksum is about
 
