@@ -20,7 +20,7 @@ from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabul
 OutputOption = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
 
 
-def compile_file(
+def compile(
     file: FileArgument,
     to: OutputOption,
     kind: KindOption = None,

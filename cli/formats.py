@@ -29,7 +29,7 @@ FolderOption = Annotated[
 def formats(
     name: NameArgument = None, formats_dir: FolderOption = None, as_json: JsonOption = False
 ) -> None:
-    """List the formats of model families, or show one: its markers, sources and a sample."""
+    """List the formats of model families, or show one: markers, sources and a sample."""
     if formats_dir is not None:
         _register(formats_dir)
     if name is None:

@@ -9,60 +9,74 @@ from __future__ import annotations
 import io
 import os
 import sys
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
-from structag.cli import (
-    bench,
-    check,
-    compile,
-    convert,
-    demo,
-    diff,
-    explain,
-    formats,
-    graph,
-    mask,
-    match,
-    run,
-    sample,
-    schema,
-    show,
-    stats,
-    tokens,
-    trace,
-    why,
-)
 from structag.cli.rendering import InputError, print_error
 from structag.errors import StructagError
 
 UNUSABLE, MISTAKE, INTERRUPTED, CLOSED_PIPE = 2, 70, 130, 141
 
-app = typer.Typer(
-    name="structag",
-    help="Structural tags, JSON Schemas, grammars and regexes: check, match, convert, see masks.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command("check")(check.check)
-app.command("match")(match.match)
-app.command("why")(why.why)
-app.command("mask")(mask.mask)
-app.command("trace")(trace.trace)
-app.command("show")(show.show)
-app.command("sample")(sample.sample)
-app.command("diff")(diff.diff)
-app.command("graph")(graph.graph)
-app.command("explain")(explain.explain)
-app.command("stats")(stats.stats)
-app.command("bench")(bench.bench)
-app.command("tokens")(tokens.tokens)
-app.command("compile")(compile.compile_file)
-app.command("run")(run.run)
-app.command("convert")(convert.convert)
-app.command("formats")(formats.formats)
-app.command("schema")(schema.schema)
-app.command("demo")(demo.demo)
+COMMANDS = {
+    "check": "Check a structural tag, JSON Schema, grammar text or regex.",
+    "match": "Match TEXT against a structural tag, JSON Schema, grammar or regex.",
+    "why": "Say why a token is allowed after a prefix, or where and why it is refused.",
+    "mask": "Show the token mask after a prefix: by next byte, longest tokens, what is forced.",
+    "trace": "Follow TEXT token by token: how many were allowed, was one forced, in which part.",
+    "show": "Print the grammar of a structural tag, JSON Schema, grammar or regex, to be read.",
+    "sample": "Print random outputs of a format, one a line; or, with --near-miss, refused ones.",
+    "diff": "Show texts that one of two formats accepts and the other refuses.",
+    "graph": "Draw the grammar of a document: --tree for the terminal, --railroad as an SVG image.",
+    "explain": "Say in plain English what a format accepts, as a nested list.",
+    "stats": "Count what a format becomes: expressions and what is shared, states, masks, bytes.",
+    "bench": "Measure compiling, the first masks, and the masks and steps of random outputs.",
+    "tokens": "Inspect a vocabulary: its kinds of tokens, or those that are asked for.",
+    "compile": "Compile a format for a vocabulary and write it to a file, for `structag run`.",
+    "run": "Match TEXT, or --ids, with a compiled format; --vocab names its vocabulary.",
+    "convert": "Write the grammar of a document as EBNF, GBNF, Lark or a regular expression.",
+    "formats": "List the formats of model families, or show one: markers, sources and a sample.",
+    "schema": "Print the JSON Schema of the Structural Tag language.",
+    "demo": "Generate tool calls in DeepSeek V4's format under random logits, and check them.",
+}
+"""What `--help` says of each command, in this order; each is a function of a module of its name."""
+
+
+class _Commands(TyperGroup):
+    """A group whose commands are imported when they are called: most of the start-up time."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        names: dict[str, Any] = dict.fromkeys(COMMANDS)  # to suggest one of
+        self.commands = names
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def load_command(name: str) -> Any:
+    """One of `COMMANDS`, as click's command; its module is imported."""
+    alone = _application()
+    alone.command(name)(getattr(import_module(f"structag.cli.{name}"), name))
+    return typer.main.get_command(alone)
+
+
+def _application(**settings: Any) -> typer.Typer:
+    return typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, **settings)
+
+
+app = _application(name="structag", cls=_Commands)
+
+
+@app.callback()
+def structag() -> None:
+    """Structural tags, JSON Schemas, grammars and regexes: check, match, convert, see masks."""
 
 
 def main(arguments: list[str] | None = None) -> int:

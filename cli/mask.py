@@ -64,7 +64,7 @@ def mask(
     stop_token: StopOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the token mask after a prefix: by next byte, the longest tokens, what is forced.
+    """Show the token mask after a prefix: by next byte, longest tokens, what is forced.
 
     Exit code 1 if the prefix itself is rejected; with --diff, if the masks differ.
     """

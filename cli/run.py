@@ -35,7 +35,7 @@ def run(
     stop_token: StopOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Match TEXT, or --ids, with a compiled format; --vocab names the vocabulary it is for.
+    """Match TEXT, or --ids, with a compiled format; --vocab names its vocabulary.
 
     Exit code 0 if it is accepted, 1 if not.
     """

@@ -18,7 +18,7 @@ def show(
     kind: KindOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the grammar of a structural tag, JSON Schema, grammar text or regex, to be read."""
+    """Print the grammar of a structural tag, JSON Schema, grammar or regex, to be read."""
     document = read_document(file, kind)
     grammar = compile_document(document, Vocabulary.byte_level())
     ebnf = grammar.ebnf()

@@ -69,7 +69,7 @@ def trace(
     stop_token: StopOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Follow TEXT token by token: how many were allowed, whether one was forced, in which part.
+    """Follow TEXT token by token: how many were allowed, was one forced, in which part.
 
     The text is cut into the longest tokens that are allowed.  Exit code 1 if it is rejected, or
     not a whole output.

@@ -48,7 +48,7 @@ def why(
     stop_token: StopOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say why a token is allowed after a prefix, or why not: where it dies, and what was wanted.
+    """Say why a token is allowed after a prefix, or where and why it is refused.
 
     Exit code 0 if it is allowed and 1 if it, or the prefix already, is not.
     """

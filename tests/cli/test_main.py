@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -127,6 +129,27 @@ def test_usage_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 0
     assert "Usage: structag" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", cli_main.COMMANDS)
+def test_the_list_of_commands_says_what_they_say(name: str) -> None:
+    function = getattr(import_module(f"structag.cli.{name}"), name)
+
+    assert inspect.getdoc(function).partition("\n")[0] == cli_main.COMMANDS[name]
+
+
+def test_help_imports_no_command() -> None:
+    program = (
+        "import sys; from structag.cli.main import COMMANDS, main; main(['--help'])\n"
+        "assert not {f'structag.cli.{name}' for name in COMMANDS} & {*sys.modules}\n"
+        "assert 'pydantic' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=HERE, capture_output=True, check=True)
+
+
+def test_a_command_that_nearly_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mtach", "true", "1"]) == 2
+    assert "Did you mean 'match'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

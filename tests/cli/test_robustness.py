@@ -18,13 +18,12 @@ import pytest
 
 structag = pytest.importorskip("structag")
 
-from typer.main import get_command  # noqa: E402
-
-from structag.cli.main import app, main  # noqa: E402
+from structag.cli.main import COMMANDS as NAMES  # noqa: E402
+from structag.cli.main import load_command, main  # noqa: E402
 
 HERE = Path(__file__).parent
 TAG = '{"type":"structural_tag","format":{"type":"tag","begin":"<","content":{"type":"any_text"},"end":">"}}'  # noqa: E501
-COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = {name: load_command(name) for name in NAMES}
 COLOUR = re.compile(r"\x1b\[[0-9;]*(?:3[0-9]|4[0-9]|9[0-7])m")
 
 ARGUMENTS: dict[str, tuple[list[str], int]] = {
