@@ -232,6 +232,10 @@ class _TupleOfValues:
 def values_of(lowering: Lowering, forms: Forms) -> dict[Key, Forms] | None:
     """The forms cut into one for each value; None if they are not a small finite set."""
     found: dict[Key, Forms] = {}
+    sizes = [len(fact.values or ()) for fact in forms.strings]
+    sizes += [len(fact.values or ()) for fact in forms.numbers]
+    if max(sizes, default=0) > MAX_VALUES:
+        return None
     for fact in forms.strings:
         if fact.values is None or fact.patterns:
             return None

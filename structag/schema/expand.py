@@ -118,8 +118,7 @@ class Expander:
                 pointer=node.pointer,
             )
         self._known[key] = None
-        if len(self._known) > self.limits.max_schemas:
-            raise self._too_many(node)
+        self.check_count(node)
         try:
             forms = self._known[key] = self._expanded(node)
         except StructagError:
@@ -141,15 +140,17 @@ class Expander:
             expected="an object or a boolean",
         )
 
-    def _too_many(self, node: Node) -> LimitError:
+    def check_count(self, node: Node, more: int = 0) -> None:
+        """Refuses a document with too many subschemas, counting `more` that are about to come."""
         value = self.limits.max_schemas
-        return LimitError(
-            f"the schema has over {value:,} subschemas",
-            limit="subschemas",
-            value=value,
-            setting="max_schemas",
-            pointer=node.pointer,
-        )
+        if len(self._known) + more > value:
+            raise LimitError(
+                f"the schema has over {value:,} subschemas",
+                limit="subschemas",
+                value=value,
+                setting="max_schemas",
+                pointer=node.pointer,
+            )
 
     def intersection(self, node: Node, *parts: Forms) -> Forms:
         """What all parts allow; a product that is too large is cut and reported."""

@@ -190,8 +190,11 @@ def string_facts(expander: Expander, node: Node, present: list[str]) -> StringFa
             found = expander.format(node, name) if expander.is_asserted(node, name) else None
             if found is not None:
                 patterns.append(found)
-    facts = StringFacts(low, high, tuple(patterns))
-    return both_strings(facts, ANY.strings[0]._replace(values=values))
+    if values is not None:
+        return both_strings(StringFacts(low, high, tuple(patterns)), StringFacts(values=values))
+    if high is not None and low > high:
+        return None
+    return StringFacts(low, high, tuple(patterns))
 
 
 def array_facts(expander: Expander, node: Node, present: list[str]) -> ArrayFacts | None:
@@ -246,6 +249,9 @@ def object_facts(expander: Expander, node: Node, present: list[str]) -> ObjectFa
     speaks = False
     for key in present:
         if key == "properties":
+            if isinstance(schema[key], dict):
+                parts = {id(value) for value in schema[key].values() if type(value) is dict}
+                expander.check_count(node, len(parts))
             for name, child in schema_map_of(node, key).items():
                 check_text(node, key, name)
                 properties[name] = goal_of(child)
