@@ -6,21 +6,12 @@ on first use; shapes are dynamic, so that another batch size compiles nothing ag
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import torch
 
 from structag.bitmask.arguments import WORD_BITS
-from structag.bitmask.device_arguments import read_arguments
-
-
-def apply(
-    logits: torch.Tensor, bitmask: Any, indices: Any | None, token_map: Any | None
-) -> torch.Tensor:
-    """Masks the named rows in place, and returns the logits."""
-    arguments = read_arguments(logits, bitmask, indices, token_map)
-    launch(*arguments, slots=None)
-    return logits
+from structag.bitmask.device_arguments import apply_with
 
 
 def launch(
@@ -30,12 +21,15 @@ def launch(
     token_map: torch.Tensor | None,
     slots: torch.Tensor | None,
 ) -> None:
-    """Masks rows of a matrix; `slots` holds the row of `masks` for each, negative: none applies."""
+    """See `Launch`."""
     if logits.numel() == 0 or (rows is not None and rows.numel() == 0):
         return
     if masks.numel() == 0:  # nothing to gather from: no token has a bit
         masks = masks.new_zeros(max(masks.shape[0], 1), 1)
     _compiled(logits, masks, rows, token_map, slots)
+
+
+apply = partial(apply_with, launch)
 
 
 def mask_rows(

@@ -8,25 +8,16 @@ nothing is read back, so that a launch can be captured in a CUDA graph.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import torch
 import triton
 import triton.language as tl
 
 from structag.bitmask.arguments import WORD_BITS
-from structag.bitmask.device_arguments import read_arguments
+from structag.bitmask.device_arguments import apply_with
 
 _BLOCK = 4096
-
-
-def apply(
-    logits: torch.Tensor, bitmask: Any, indices: Any | None, token_map: Any | None
-) -> torch.Tensor:
-    """Masks the named rows in place, and returns the logits."""
-    arguments = read_arguments(logits, bitmask, indices, token_map)
-    launch(*arguments, slots=None)
-    return logits
 
 
 def launch(
@@ -36,7 +27,7 @@ def launch(
     token_map: torch.Tensor | None,
     slots: torch.Tensor | None,
 ) -> None:
-    """Masks rows of a matrix; `slots` holds the row of `masks` for each, negative: none applies."""
+    """See `Launch`."""
     row_count = logits.shape[0] if rows is None else rows.shape[0]
     width = logits.shape[1]
     if row_count == 0 or width == 0:
@@ -55,6 +46,9 @@ def launch(
         masks.shape[1] * WORD_BITS,
         block=_BLOCK,
     )
+
+
+apply = partial(apply_with, launch)
 
 
 # Sizes that change with the batch compile nothing again.

@@ -7,7 +7,8 @@ come so are left out by the kernels; those of a list are refused.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
@@ -28,6 +29,32 @@ class DeviceArguments(NamedTuple):
     masks: torch.Tensor
     rows: torch.Tensor | None
     token_map: torch.Tensor | None
+
+
+Launch: TypeAlias = Callable[
+    [
+        torch.Tensor,
+        torch.Tensor,
+        torch.Tensor | None,
+        torch.Tensor | None,
+        torch.Tensor | None,
+    ],
+    None,
+]
+"""Masks rows of a matrix, by logits, masks, rows, token map and slots.  A slot says for each row of
+the logits which row of the masks applies, negative: none; without slots it is the same row."""
+
+
+def apply_with(
+    launch: Launch,
+    logits: torch.Tensor,
+    bitmask: Any,
+    indices: Any | None,
+    token_map: Any | None,
+) -> torch.Tensor:
+    """Masks the named rows in place by what `launch` starts on the device; returns the logits."""
+    launch(*read_arguments(logits, bitmask, indices, token_map), None)
+    return logits
 
 
 def read_arguments(

@@ -6,6 +6,7 @@ torch compiles is run here as it is written.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -227,20 +228,34 @@ def test_rows_on_the_device_are_not_read_back() -> None:
     assert logits.isneginf().all(dim=1).tolist() == [False, True, False]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
-def test_torch_traces_it_once_for_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One graph without breaks; on a GPU the compiler's code runs, elsewhere the graph as it is."""
+def inductor() -> Any:
+    """The backend that makes code for the device: on the CPU it needs a compiler, and some time."""
+    needs = pytest.mark.skipif(
+        DEVICE == "cpu" and shutil.which("g++") is None, reason="no C++ compiler for torch"
+    )
+    return pytest.param("inductor", marks=[needs, pytest.mark.slow])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("backend", ["eager", inductor()])
+def test_torch_compiles_it_once_for_all_batches(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One graph without breaks, as it is and as compiled code."""
     from structag.bitmask import apply_compiled
 
-    backend = "inductor" if DEVICE == "cuda" else "eager"
-    traced = torch.compile(apply_compiled.mask_rows, dynamic=True, fullgraph=True, backend=backend)
-    monkeypatch.setattr(apply_compiled, "_compiled", traced)
+    compiled = torch.compile(
+        apply_compiled.mask_rows, dynamic=True, fullgraph=True, backend=backend
+    )
+    monkeypatch.setattr(apply_compiled, "_compiled", compiled)
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
     for batch in (3, 5, 9):
-        logits = torch.zeros(batch, 300, device=DEVICE)
-        mask = torch.full((batch, 10), 5, dtype=torch.int32, device=DEVICE)
-        apply_token_bitmask_inplace(logits, mask, kernel="compiled")
+        bits = random_bits("float32", (batch, 300), np.random.default_rng(batch))
+        mask = random_mask((batch, 10), np.random.default_rng(batch))
+        logits = torch.from_numpy(bits.copy().view(np.float32)).to(DEVICE)
+        apply_token_bitmask_inplace(logits, torch.from_numpy(mask).to(DEVICE), kernel="compiled")
 
-        assert logits.isneginf().sum() == batch * 280
+        expected = expect("float32", bits, mask, list(range(batch)))
+        assert np.array_equal(logits.cpu().numpy().view(np.uint32), expected)
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
