@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 from structag.grammar.builder import MAX_COUNT
 from structag.grammar.expressions import Ref
-from structag.schema.counted_items import lower_counted_items
+from structag.schema.counted_items import (
+    lower_counted_items,
+    lower_counted_tuple,
+    settle_contains,
+)
 from structag.schema.distinct_items import lower_distinct_items
-from structag.schema.facts import ArrayFacts, item_goal, joined
+from structag.schema.facts import ArrayFacts, item_goal
 
 if TYPE_CHECKING:
     from structag.schema.lower import Lowering
@@ -17,7 +21,12 @@ if TYPE_CHECKING:
 def lower_array(lowering: Lowering, facts: ArrayFacts) -> Ref:
     """The texts of the arrays that satisfy `facts`."""
     builder = lowering.builder
-    if facts.low > MAX_COUNT:
+    if facts.contains:
+        settled = settle_contains(lowering.expander, facts)
+        if settled is None:
+            return builder.empty
+        facts = settled
+    if facts.low > MAX_COUNT or (facts.high is not None and facts.low > facts.high):
         return builder.empty
     if facts.unique is not None and (facts.high is None or facts.high > 1):
         return lower_distinct_items(lowering, facts)
@@ -68,17 +77,8 @@ def _items(lowering: Lowering, prefix: list[Ref], item: Ref, low: int, high: int
 
 def _containing(lowering: Lowering, facts: ArrayFacts) -> Ref:
     """Items counted by whether they satisfy `contains`."""
-    builder = lowering.builder
-    (contains, *others) = facts.contains
-    if others or facts.prefix:
+    if len(facts.contains) > 1:
         return lowering.notation.array(lower_counted_items(lowering, facts))
-    if contains.low == 0 and contains.high is None:
-        return lower_array(lowering, facts._replace(contains=()))
-    negation = tuple(inner.negation for inner in contains.goal)
-    matching = lowering.item(joined(facts.items, contains.goal))
-    other = lowering.item(joined(facts.items, negation)) if negation else builder.empty
-    if contains.low > MAX_COUNT:
-        return builder.empty
-    kinds = [(matching, contains.low, contains.high), (other, 0, None)]
-    inner = builder.tally(kinds, facts.low, facts.high, lowering.comma)
-    return lowering.notation.array(inner)
+    if facts.contains[0].low > MAX_COUNT:
+        return lowering.builder.empty
+    return lowering.notation.array(lower_counted_tuple(lowering, facts))

@@ -1,23 +1,28 @@
-"""Lowers arrays whose items are counted: `contains` beside a tuple, or several of them.
+"""Lowers arrays whose items are counted by `contains`.
 
-Every item is told by which of the schemas in `contains` it satisfies.  A state is the number of
-items and of hits so far, each up to where more makes no difference; from a state the array goes on
-with an item of one kind.  No path comes back to a state but by repeating it, so the states, the
-last ones first, become plain expressions.
+Every item is told by which of the schemas in `contains` it satisfies.  If there is only one of
+them, only the places of a tuple are told apart, and a `Tally` counts the items behind it.  With
+several, a state is the number of items and of hits so far, each up to where more makes no
+difference; from a state the array goes on with an item of one kind.  No path comes back to a state
+but by repeating it, so the states, the last ones first, become plain expressions.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from structag.grammar.builder import MAX_COUNT
 from structag.grammar.expressions import Ref
 from structag.schema.document import unsupported
-from structag.schema.facts import ArrayFacts, Contains, item_goal, joined
+from structag.schema.facts import ArrayFacts, Contains, item_goal, joined, least
+from structag.schema.overlap import goal_is_empty
 
 if TYPE_CHECKING:
+    from structag.schema.expand import Expander
     from structag.schema.lower import Lowering
 
-MAX_STATES = 600
+MAX_STEPS = 30_000
+"""From a state to the next, by an item of one kind."""
 State = tuple[int, ...]
 """The number of items, then the hits of each `contains`."""
 
@@ -27,6 +32,70 @@ class _Kind(NamedTuple):
 
     hits: tuple[int, ...]
     ref: Ref
+
+
+def settle_contains(expander: Expander, facts: ArrayFacts) -> ArrayFacts | None:
+    """`facts` without any `contains` that all items satisfy, or none; None if that is one too few.
+
+    The refusals of lists with different items say that some item is not one of those.
+    """
+    goals = (facts.items, *facts.prefix)
+    left: list[Contains] = []
+    for contains in facts.contains:
+        if contains.low == 0 and contains.high is None:
+            continue
+        negation = tuple(node.negation for node in contains.goal)
+        if not negation or all(goal_is_empty(expander, joined(g, negation)) for g in goals):
+            low, high = max(facts.low, contains.low), least(facts.high, contains.high)
+            facts = facts._replace(low=low, high=high)
+        elif all(goal_is_empty(expander, joined(g, contains.goal)) for g in goals):
+            if contains.low:
+                return None
+        else:
+            left.append(contains)
+    return facts._replace(contains=tuple(left))
+
+
+def lower_counted_tuple(lowering: Lowering, facts: ArrayFacts) -> Ref:
+    """What stands between the brackets of the arrays of `facts`, which has one `contains`."""
+    builder, size = lowering.builder, len(facts.prefix)
+    (contains,) = facts.contains
+    most = size if contains.high is None else min(size, contains.high)
+    rest = {hits: _behind_tuple(lowering, facts, hits) for hits in range(most + 1)}
+    for place in reversed(range(size)):
+        kinds = _kinds(lowering, facts, [contains], place)
+        if facts.high is not None and place >= facts.high:
+            kinds = []
+        now: dict[int, Ref] = {}
+        for hits in range(min(place, most) + 1):
+            ways = [builder.epsilon] if place >= facts.low and hits >= contains.low else []
+            for kind in kinds:
+                following = rest.get(hits + kind.hits[0], builder.empty)
+                comma = lowering.comma if place else builder.epsilon
+                ways.append(builder.seq(comma, kind.ref, following))
+            now[hits] = builder.alt(*ways)
+        rest = now
+    return rest[0]
+
+
+def _behind_tuple(lowering: Lowering, facts: ArrayFacts, hits: int) -> Ref:
+    """What may follow the whole tuple that has so many hits, with the comma before it."""
+    builder, size = lowering.builder, len(facts.prefix)
+    (contains,) = facts.contains
+    low = max(facts.low - size, 0)
+    high = None if facts.high is None else min(max(facts.high - size, 0), MAX_COUNT)
+    most_hits = None if contains.high is None else min(contains.high - hits, MAX_COUNT)
+    counts = {1: (max(contains.low - hits, 0), most_hits), 0: (0, None)}
+    kinds = [
+        (kind.ref, *counts[kind.hits[0]]) for kind in _kinds(lowering, facts, [contains], size)
+    ]
+    if counts[1][0] and not any(kind[1] for kind in kinds):
+        return builder.empty
+    if not size:
+        return builder.tally(kinds, low, high, lowering.comma)
+    some = builder.tally(kinds, max(low, 1), high, lowering.comma)
+    some = builder.seq(lowering.comma, some)
+    return some if low or counts[1][0] else builder.optional(some)
 
 
 def lower_counted_items(lowering: Lowering, facts: ArrayFacts) -> Ref:
@@ -42,7 +111,7 @@ def lower_counted_items(lowering: Lowering, facts: ArrayFacts) -> Ref:
     size = last + 1
     for cap in caps:
         size *= cap + 1
-    if size > MAX_STATES:
+    if size << len(counted) > MAX_STEPS:
         raise unsupported(
             facts.contains[0].node, "contains", "with so many counts it is not supported"
         )

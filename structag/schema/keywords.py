@@ -76,7 +76,8 @@ KEYWORDS: dict[str, Keyword] = {
     ),
     "contains": Keyword(
         "array", 6, "some item satisfies the schema",
-        "refused beside a tuple or a second one if counts are large, or if there is `uniqueItems`",
+        "refused beside a second one if counts are large, and beside a tuple or a second one if"
+        " there is `uniqueItems`",
     ),
     "minContains": Keyword("array", 8, "counts the items that satisfy `contains`"),
     "maxContains": Keyword("array", 8, "counts the items that satisfy `contains`"),

@@ -109,6 +109,8 @@ def random_counted(rng: random.Random) -> dict[str, Any]:
     schema = {"type": "array", "uniqueItems": rng.random() < 0.8, "items": {"type": scalar}}
     if "string" in scalar:
         schema["items"] |= some("pattern", "maxLength")
+    if not schema["uniqueItems"]:
+        schema |= some("prefixItems")
     return schema | some("minItems", "maxItems", "contains", "minContains", "maxContains")
 
 
