@@ -175,7 +175,11 @@ class _Composer:
         parts: list[Format] = [first]
         if not self.is_single:
             parts.append(StarFormat(content=_sequence([*self._formats(separator), call])))
-        return _sequence([*parts, *self._formats(end)])
+        calls = _sequence([*parts, *self._formats(end)])
+        if family.calls.wrapper is None:
+            return calls
+        begin_all, end_all = map(_words, family.calls.wrapper)
+        return _choice([calls, _sequence([*begin_all, calls, *end_all])])
 
     def _function_calls(self) -> list[list[Format]]:
         """A call of any one of the functions; what no tool has to do with is there once."""

@@ -84,6 +84,7 @@ class Calls(_Data):
         json: what ``{json}`` stands for: JSON with holes, which may be spaced freely.
         style: the argument style of ``{arguments}``.
         any_order: arguments come in any order, not only in the schema's.
+        wrapper: markers that may stand around all calls, both or neither.
         is_single: never more than one call in a turn.
         text_before: text may come first even where a call is required.
         trigger: what makes text a call; if None, the token or the text that calls begin with.
@@ -96,6 +97,7 @@ class Calls(_Data):
     json_text: StrictStr | list[StrictStr] | None = Field(default=None, alias="json")
     separator: Template = ""
     end: Template = ""
+    wrapper: tuple[Text, Text] | None = None
     style: ArgumentStyle | ElementStyleModel = "json"
     any_order: StrictBool = False
     is_single: StrictBool = False
@@ -279,6 +281,14 @@ def _check_calls(family: Family) -> None:
             pointer="/calls",
             expected="a text that calls begin with, and that holds `trigger`",
             hint="or say `bare`, or put markers around the `answer`",
+        )
+    if family.calls.wrapper is not None and family.trigger is not None:
+        raise FormatError(
+            "a wrapper that may be missing around calls that a trigger tells from text",
+            code="family-value",
+            pointer="/calls/wrapper",
+            expected="none, unless there is an `answer` or `bare`",
+            hint="markers that are always there belong into `begin` and `end`",
         )
     if family.builtin_tools and family.trigger is not None:
         raise FormatError(

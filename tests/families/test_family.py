@@ -57,6 +57,8 @@ def test_triggers(calls: Any, tokens: list[str], trigger: str | None) -> None:
          "nothing tells calls from"),
         ({"calls": {"call": "<c>{name}{arguments}", "style": "yaml"}}, "/calls/style",
          "a model family is wrong here: Input should be 'json', 'qwen_xml'"),
+        ({"calls": {"call": "<c>{name}{arguments}", "wrapper": ["<a>", "</a>"]}}, "/calls/wrapper",
+         "a wrapper that may be missing"),
         ({"builtin_tools": {"web": [{"call": "<w>{name}"}]}}, "/builtin_tools/web/0/call",
          "`{name}` cannot stand here"),
         ({"builtin_tools": {"web": [{"call": "<w>{text}"}]}}, "/builtin_tools",
