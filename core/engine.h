@@ -113,7 +113,10 @@ class Engine {
   };
 
   struct Stats {
-    std::size_t expressions, states, masks, summaries, memory_bytes;
+    std::size_t expressions, states, masks;
+    std::size_t summaries, summaries_built, summaries_reused;  // see Units
+    std::size_t nodes;  // of tries, visited by walks for masks
+    std::size_t memory_bytes;
   };
   Stats stats() const;
 
@@ -190,6 +193,7 @@ class Engine {
   std::vector<TokenId> doubtful_;  // of the mask in the making: to be tried one by one
   StableVector<Mask, 4> masks_;
   std::size_t mask_bytes_ = 0;
+  std::size_t visited_ = 0;         // nodes of tries
   std::uint32_t common_exprs_ = 0;  // that every engine of the program has
   std::size_t full_bytes_ = std::numeric_limits<std::size_t>::max();
   std::atomic<bool> is_full_ = false;

@@ -74,6 +74,8 @@ bool Matcher::AcceptBytes(std::span<const std::uint8_t> bytes) {
   StateId state = record_.last().state;
   std::uint64_t work = 0;
   for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    Deadline::Check();
+    Interrupt::Check();
     Renew(&state);
     Engine::Call call(*engine_, Engine::Call::Wait::kAsNeeded, work);
     for (std::uint8_t byte : bytes.subspan(at, std::min(kPiece, bytes.size() - at))) {

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "deadline.h"
+#include "interrupt.h"
 
 namespace structag {
 
@@ -73,6 +74,7 @@ class Meter {
   void Look() {
     if (work_ > limits_.max_work) throw LimitReached(Limit::kWork, limits_.max_work);
     Deadline::Check();
+    if (work_ >= kWorkBetweenLooks) Interrupt::Check();
     next_look_ = std::min(limits_.max_work + 1, work_ + kWorkBetweenLooks);
   }
 

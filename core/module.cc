@@ -1,6 +1,7 @@
 #include "module.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analysis.h"
 
@@ -18,7 +19,37 @@ bool HasMarkers(const Grammar& grammar, const std::vector<std::uint8_t>& reachab
   return false;
 }
 
+using Sizes = std::unordered_map<const Module*, std::size_t>;
+
+// Expressions of a grammar, with those of every module that it refers to.
+std::size_t SizeApart(const Grammar& grammar, Sizes& known) {
+  const std::vector<std::uint8_t> reachable = ReachableNodes(grammar);
+  std::size_t size = 0;
+  for (NodeRef ref = 0; ref < grammar.node_count; ++ref) {
+    if (!reachable[ref]) continue;
+    if (grammar.table->kind(ref) != NodeKind::kImport) {
+      ++size;
+      continue;
+    }
+    const Module* const module = grammar.table->module(grammar.table->words(ref)[0]).get();
+    auto place = known.find(module);
+    if (place == known.end()) {
+      const std::size_t part = SizeApart(module->grammar, known);
+      place = known.emplace(module, part).first;
+    }
+    size += place->second;
+  }
+  return size;
+}
+
 }  // namespace
+
+Structure MeasureStructure(const std::shared_ptr<const Grammar>& grammar) {
+  Sizes known;
+  const std::vector<std::uint8_t> reachable = ReachableNodes(*Inlined(grammar));
+  const auto distinct = std::ranges::count_if(reachable, [](std::uint8_t is) { return is != 0; });
+  return {SizeApart(*grammar, known), static_cast<std::size_t>(distinct)};
+}
 
 std::size_t Module::MemoryBytes() const noexcept {
   return sizeof(Module) + packed.words.capacity() * sizeof(packed.words[0]) +

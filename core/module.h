@@ -33,6 +33,13 @@ struct Module {
 // takes more than the limits allow.
 std::shared_ptr<const Module> MakeModule(const Grammar& grammar, const Limits& limits);
 
+// How much there is of what a grammar consists of, itself and the modules that it refers to.
+struct Structure {
+  std::size_t apart;     // expressions, if each of these has its own
+  std::size_t distinct;  // of those different ones
+};
+Structure MeasureStructure(const std::shared_ptr<const Grammar>& grammar);
+
 // Every byte that the expressions of a pool may need, those of its modules included.
 ByteSet NeededBytes(const ExprPool& pool);
 

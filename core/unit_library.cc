@@ -63,20 +63,21 @@ std::size_t UnitLibrary::HashNodes::operator()(
   return HashWords(nodes);
 }
 
-std::shared_ptr<const Summary> UnitLibrary::Find(UnitImport& import, ExprId unit, const Trie& trie,
-                                                 std::uint32_t node, const Thresholds& thresholds) {
+UnitLibrary::Found UnitLibrary::Find(UnitImport& import, ExprId unit, const Trie& trie,
+                                     std::uint32_t node, const Thresholds& thresholds) {
   const std::lock_guard<std::mutex> lock(mutex_);
   thresholds_ = thresholds;
   frames_.clear();
   rows_.Limit();
   ExprId known = ExprPool::kEmpty;
+  const std::size_t before = summaries_.size();
   const auto found = WithinLimits(meter_, [&]() -> std::shared_ptr<const Summary> {
     known = import.Import(unit, pool_, tables_);
     if (short_cuts_.Has(ShortCut::kClippedCounts)) known = counts_->Clip(known);
     return too_hard_.Get(Raw(known)) ? nullptr : FindLocked(known, trie, node);
   });
   if (!found && known != ExprPool::kEmpty) too_hard_.Set(Raw(known), 1);
-  return found;
+  return {found, summaries_.size() > before};
 }
 
 std::shared_ptr<const Summary> UnitLibrary::FindLocked(ExprId unit, const Trie& trie,

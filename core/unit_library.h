@@ -48,10 +48,14 @@ class UnitLibrary {
   // Finds what almost every grammar asks for first: the body of a JSON string.
   void Prewarm();
 
+  struct Found {
+    std::shared_ptr<const Summary> summary;
+    bool is_new;
+  };
   // The summary of a unit of another pool over what lies below a node of the vocabulary's trie or
   // of a merged one; nullptr if it is too hard to find, which costs its seeker kTooHard.
-  std::shared_ptr<const Summary> Find(UnitImport& import, ExprId unit, const Trie& trie,
-                                      std::uint32_t node, const Thresholds& thresholds);
+  Found Find(UnitImport& import, ExprId unit, const Trie& trie, std::uint32_t node,
+             const Thresholds& thresholds);
   // Where the tokens go on that leave the summary's unit before `byte`, the ends of its loop and
   // parts apart; merged if they are few; nullptr if they are too hard to find.  Valid as long as
   // summary and library.

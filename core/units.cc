@@ -25,7 +25,12 @@ std::shared_ptr<const Summary> Units::Find(ExprId unit, const Trie& trie, std::u
   if (const auto found = found_.find(place); found != found_.end()) return found->second;
   std::shared_ptr<const Summary> summary;
   const bool is_shared = IsShared(unit);
-  if (is_shared) summary = library_->Find(import_, unit, trie, node, acceleration_.units);
+  if (is_shared) {
+    const UnitLibrary::Found found = library_->Find(import_, unit, trie, node, acceleration_.units);
+    summary = found.summary;
+    built_ += summary && found.is_new ? 1 : 0;
+    reused_ += summary && !found.is_new ? 1 : 0;
+  }
   meter_.Charge(summary ? 1 + summary->work : is_shared ? UnitLibrary::kTooHard : 1);
   found_.emplace(place, summary);
   return summary;

@@ -43,6 +43,9 @@ class Units {
     return library_->ExitsOf(summary, byte, acceleration_.units);
   }
   std::size_t found() const noexcept { return found_.size(); }
+  // Summaries that were asked for: of those how many were made then, and how many were known.
+  std::size_t built() const noexcept { return built_; }
+  std::size_t reused() const noexcept { return reused_; }
   std::size_t MemoryBytes() const noexcept;
 
  private:
@@ -56,6 +59,7 @@ class Units {
   std::shared_ptr<UnitLibrary> library_;
   UnitImport import_;
   std::unordered_map<Place, std::shared_ptr<const Summary>, HashPlace> found_;
+  std::size_t built_ = 0, reused_ = 0;
 };
 
 }  // namespace structag

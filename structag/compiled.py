@@ -41,6 +41,7 @@ class CompiledGrammar:
         native: the core's form, for `structag.matcher`.
         warnings: what a grammar text probably did not mean; empty for other sources.
         labels: where its parts come from, by number; empty without `Compiler.origins`.
+        parts_met, parts_found: see `stats`.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class CompiledGrammar:
         self.native = native
         self.warnings: tuple[GrammarWarning, ...] = ()
         self.labels = labels
+        self.parts_met = self.parts_found = 0
         self._notes = notes
         self._report = report
 
@@ -120,12 +122,31 @@ class CompiledGrammar:
 
     @property
     def stats(self) -> dict[str, int]:
-        """Counts of the newest generation in the core.
+        """Counts of the newest generation in the core, and of what the grammar shares.
 
-        `expressions`, `states`, `masks`; `summaries` of units, found or built; `generations` that
-        were started; `memory_bytes`.  Generations that older matchers still use are not in it.
+        - `expressions`, `states`, `masks`; `generations` that were started; `memory_bytes`.
+        - `summaries` of units that masks asked for; of those `summaries_built` had to be made, and
+          `summaries_reused` were known from other grammars or places.
+        - `nodes` of the vocabulary's tries that were walked for masks.
+        - `structure_apart`: expressions, if each part that is compiled by itself (the schema of a
+          tool, the patterns in it) had its own; `structure_distinct`: how many different ones.
+          What is missing is shared.
+        - `structure_met`: expressions of all parts, at the time of compiling; of those
+          `structure_found` were in the compiler's cache.  0 for grammars that were loaded.
+
+        Generations that older matchers still use are not in it.
         """
-        return self.native.stats()
+        return {**self.native.stats(), **self._structure}
+
+    @cached_property
+    def _structure(self) -> dict[str, int]:
+        apart, distinct = self.grammar.native.structure()
+        return {
+            "structure_apart": apart,
+            "structure_distinct": distinct,
+            "structure_met": self.parts_met,
+            "structure_found": self.parts_found,
+        }
 
     @property
     def counts(self) -> dict[str, int]:
@@ -140,7 +161,7 @@ class CompiledGrammar:
 
         The unified grammar counts too.
         """
-        return self.stats["memory_bytes"] + self.grammar.native.memory_bytes
+        return self.native.stats()["memory_bytes"] + self.grammar.native.memory_bytes
 
     def to_bytes(self) -> bytes:
         """The grammar as an artefact, which `structag.load` reads; see `save`."""

@@ -58,12 +58,14 @@ class Note(NamedTuple):
 class Fragment(NamedTuple):
     """A grammar that builders take over: what many sources have in common is made once.
 
-    `module` is what they refer to instead of copying the grammar, if it can be one.
+    `module` is what they refer to instead of copying the grammar, if it can be one; `size` counts
+    the expressions of the grammar, and of the fragments that it is made of.
     """
 
     grammar: Grammar
     notes: tuple[Note, ...]
     module: Module | None
+    size: int
     owner: object = None
 
     @property
@@ -116,6 +118,9 @@ class GrammarBuilder(GrammarTable):
         """What front ends have to say about their sources."""
         self.marker_tokens: set[str] = set()
         """See `Grammar.marker_tokens`."""
+        self.expressions_met = 0
+        """Of all that fragments hold; of these so many were there already."""
+        self.expressions_found = 0
         self._fragments = fragments
 
     def fragment(
@@ -145,9 +150,14 @@ class GrammarBuilder(GrammarTable):
             grammar = builder.build(make(builder))
             is_copied = is_operand or self.origins or self._fragments is None
             module = None if is_copied else grammar.native.as_module()
-            fragment = Fragment(grammar, tuple(builder.notes), module, owner)
+            size = grammar.native.node_count + builder.expressions_met
+            fragment = Fragment(grammar, tuple(builder.notes), module, size, owner)
+            self.expressions_found += builder.expressions_found
             if fragments is not None:
                 fragments.put(key, fragment)
+        else:
+            self.expressions_found += fragment.size
+        self.expressions_met += fragment.size
         self.notes += [Note(pointer + note.pointer, note.content) for note in fragment.notes]
         self.marker_tokens.update(fragment.grammar.marker_tokens)
         if fragment.module is not None:

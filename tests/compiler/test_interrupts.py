@@ -1,0 +1,124 @@
+"""Ctrl-C ends long calls of the core soon, and leaves everything usable."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from structag import Compiler, Matcher, Vocabulary
+from structag.grammar.builder import GrammarBuilder
+from structag.grammar.expressions import Grammar
+from structag.limits import Limits
+
+SOON = 0.2 if "STRUCTAG_SANITIZED" not in os.environ else 2.0
+"""Seconds of processor time from the signal to the exception."""
+
+LIMITS = Limits(max_work=10**12, max_memory_bytes=1 << 32)
+COMPILER = Compiler(Vocabulary.byte_level(), limits=LIMITS)
+
+
+@pytest.fixture(autouse=True)
+def handler() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def seconds_to_stop(call: Callable[[], object]) -> float:
+    """How long `call` goes on after an interrupt, in processor time of this process."""
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        time.sleep(0.1)
+        sent.append(time.process_time())
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    has_ended = False
+    stopped = 0.0
+    try:
+        call()
+        has_ended = True
+        thread.join()
+    except KeyboardInterrupt:
+        stopped = time.process_time()
+    thread.join()
+    assert not has_ended, "the call is too short"
+    return stopped - sent[0]
+
+
+def counted_words(count: int) -> Grammar:
+    """Takes long to tell that something can match: words that are counted beside their length."""
+    b = GrammarBuilder()
+    words = b.repeat(b.alt(b.literal(b"ab"), b.literal(b"abc")), count, count)
+    short = b.repeat(b.any_char, 0, 2 * count + 1)
+    return b.build(b.both(words, short, b.complement(b.repeat(b.any_char, 0, 2 * count))))
+
+
+def palindromes() -> Grammar:
+    """Around a ``c``: every beginning needs a state of its own."""
+    b = GrammarBuilder()
+    start = b.rule("start")
+    around = [b.seq(b.literal(letter), start, b.literal(letter)) for letter in (b"a", b"b")]
+    b.define(start, b.alt(b.literal(b"c"), *around))
+    return b.build(start)
+
+
+def test_compiling() -> None:
+    assert seconds_to_stop(lambda: COMPILER.compile_grammar(counted_words(20_000))) < SOON
+
+    assert Matcher(COMPILER.compile_grammar(counted_words(2))).accept_string("abcab")
+
+
+@pytest.mark.parametrize("pattern", ["[a-z]{1,100000000}", "[a-z]*"], ids=["new", "known"])
+def test_accepting_a_text(pattern: str) -> None:
+    matcher = Matcher(COMPILER.compile_regex(pattern))
+    text = "abcdefgh" * (500_000 if "{" in pattern else 20_000_000)
+    assert matcher.accept_string("a")
+
+    def forever() -> None:  # however fast the machine is
+        while True:
+            assert matcher.fork().accept_string(text)
+
+    assert seconds_to_stop(forever) < SOON
+
+    assert matcher.accept_string("bc") and matcher.is_completed()
+    matcher.rollback(1)
+    assert not matcher.fork().accept_string("B")
+
+
+def test_filling_a_mask() -> None:
+    chance = random.Random(1)
+    texts = {bytes(chance.choices(b"ab", k=40)) for _ in range(30_000)}
+    tokens = [b"a", b"b", b"c", *sorted(texts), b"</s>"]
+    stop = len(tokens) - 1
+    vocabulary = Vocabulary.from_token_bytes(tokens, special=[stop], stop_token_ids=[stop])
+    matcher = Matcher(Compiler(vocabulary, limits=LIMITS).compile_grammar(palindromes()))
+    bitmask = np.zeros((1, (vocabulary.size + 31) // 32), dtype=np.int32)
+
+    assert seconds_to_stop(lambda: matcher.fill_next_token_bitmask(bitmask)) < SOON
+
+    assert not matcher.is_completed()
+    assert matcher.accept_string("abbc") and not matcher.accept_string("a")
+    assert all(map(matcher.accept_token, (1, 1, 0))) and matcher.is_completed()
+
+
+def test_other_signals_are_handled_while_a_call_runs() -> None:
+    seen: list[float] = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(time.process_time()))
+    try:
+        thread = threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGUSR1))
+        thread.start()
+        assert seconds_to_stop(lambda: COMPILER.compile_grammar(counted_words(20_000))) < SOON
+        thread.join()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(seen) == 1
