@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from structag._core import Engine, Module, make_engine
 from structag.errors import GrammarError, VocabularyError
 from structag.grammar.bind import bind_vocabulary
-from structag.grammar.builder import Note
+from structag.grammar.builder import Note, Parts
 from structag.grammar.expressions import Grammar, Literal, Scan
 from structag.grammar.fingerprint import fingerprint
 from structag.grammar.origins import keep_outer_marks
@@ -41,7 +41,7 @@ class CompiledGrammar:
         native: the core's form, for `structag.matcher`.
         warnings: what a grammar text probably did not mean; empty for other sources.
         labels: where its parts come from, by number; empty without `Compiler.origins`.
-        parts_met, parts_found: see `stats`.
+        parts: what it was put together of, see `stats`.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class CompiledGrammar:
         self.native = native
         self.warnings: tuple[GrammarWarning, ...] = ()
         self.labels = labels
-        self.parts_met = self.parts_found = 0
+        self.parts = Parts(0, 0)
         self._notes = notes
         self._report = report
 
@@ -144,8 +144,8 @@ class CompiledGrammar:
         return {
             "structure_apart": apart,
             "structure_distinct": distinct,
-            "structure_met": self.parts_met,
-            "structure_found": self.parts_found,
+            "structure_met": self.parts.met,
+            "structure_found": self.parts.found,
         }
 
     @property

@@ -375,8 +375,7 @@ class Compiler:
         def make() -> CompiledGrammar:
             builder = GrammarBuilder(self._fragments, origins=self.origins)
             compiled = self._build(builder.build(lower(builder)), builder.notes)
-            compiled.parts_met = builder.expressions_met
-            compiled.parts_found = builder.expressions_found
+            compiled.parts = builder.parts
             finish(compiled)
             return compiled
 

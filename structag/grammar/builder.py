@@ -55,6 +55,13 @@ class Note(NamedTuple):
     content: object
 
 
+class Parts(NamedTuple):
+    """Expressions of fragments: of those that were `met`, so many were `found` in a cache."""
+
+    met: int
+    found: int
+
+
 class Fragment(NamedTuple):
     """A grammar that builders take over: what many sources have in common is made once.
 
@@ -118,9 +125,8 @@ class GrammarBuilder(GrammarTable):
         """What front ends have to say about their sources."""
         self.marker_tokens: set[str] = set()
         """See `Grammar.marker_tokens`."""
-        self.expressions_met = 0
-        """Of all that fragments hold; of these so many were there already."""
-        self.expressions_found = 0
+        self.parts = Parts(0, 0)
+        """The fragments that were put together so far."""
         self._fragments = fragments
 
     def fragment(
@@ -150,14 +156,14 @@ class GrammarBuilder(GrammarTable):
             grammar = builder.build(make(builder))
             is_copied = is_operand or self.origins or self._fragments is None
             module = None if is_copied else grammar.native.as_module()
-            size = grammar.native.node_count + builder.expressions_met
+            size = grammar.native.node_count + builder.parts.met
             fragment = Fragment(grammar, tuple(builder.notes), module, size, owner)
-            self.expressions_found += builder.expressions_found
+            found = builder.parts.found
             if fragments is not None:
                 fragments.put(key, fragment)
         else:
-            self.expressions_found += fragment.size
-        self.expressions_met += fragment.size
+            found = fragment.size
+        self.parts = Parts(self.parts.met + fragment.size, self.parts.found + found)
         self.notes += [Note(pointer + note.pointer, note.content) for note in fragment.notes]
         self.marker_tokens.update(fragment.grammar.marker_tokens)
         if fragment.module is not None:
