@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -83,6 +84,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
     arguments = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     as_json = "--json" in arguments
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # whoever started us has closed it
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):  # a terminal may not know every character
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -100,7 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         return _closed_pipe()
     except OSError as error:  # the disk that the output goes to is full, or the like
-        print_error(InputError(f"{error.strerror or error}"), as_json)
+        print_error(InputError(f"{error.strerror or error}"), as_json=False)
         return UNUSABLE
     except SystemExit as ending:  # typer's answer to a closed pipe
         if not isinstance(ending.__context__, BrokenPipeError):

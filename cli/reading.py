@@ -12,6 +12,7 @@ pattern, and a guess would hide mistakes.
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import json
 import re
@@ -85,6 +86,7 @@ def read_document(argument: str, kind: Kind | None) -> Document:
     if kind is Kind.FAMILY or (kind is None and _is_family(argument)):
         return _family(argument)
     data, name = _read(argument, kind)
+    data = data.removeprefix(codecs.BOM_UTF8)
     source = Source(data.decode("utf-8", "replace"), name)
     if not data.strip():
         raise InputError(f"{name} is empty", hint="expected a schema, tag, grammar or regex")
@@ -169,6 +171,11 @@ def _guess(data: bytes, source: Source) -> Kind:
             hint="if it is a regular expression, say `--kind regex`",
         )
     value = read_json(data)
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        raise InputError(
+            f"{source.name} is a list, and no schema or tag",
+            hint="tools go with a model family: `qwen3:tools.json`",
+        )
     if not isinstance(value, dict):
         return Kind.SCHEMA
     kind = value.get("type")
@@ -178,7 +185,7 @@ def _guess(data: bytes, source: Source) -> Kind:
 
 def _decoded(document: Document) -> str:
     try:
-        return document.data.decode("utf-8-sig")
+        return document.data.decode("utf-8")
     except UnicodeDecodeError:
         read_json(document.data)  # names the place
         raise
@@ -207,6 +214,7 @@ def _family(argument: str) -> Document:
     tools = TOOLS
     if path:
         data, source_name = _read(path, None)
+        data = data.removeprefix(codecs.BOM_UTF8)
         source = Source(data.decode("utf-8", "replace"), source_name)
         try:
             tools = read_json(data)

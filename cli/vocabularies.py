@@ -7,6 +7,8 @@ them.
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +20,7 @@ from structag.cli.progress import busy
 from structag.cli.rendering import InputError
 
 _IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model")
-_SUFFIXES = (".gguf", ".tiktoken", ".model")
+_SUFFIXES = (".gguf", ".tiktoken")
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -94,13 +96,24 @@ def _load(path: Path, stops: list[int] | None) -> Vocabulary:
         return Vocabulary.from_gguf(path, stop_token_ids=stops)
     if suffix == ".tiktoken":
         return Vocabulary.from_tiktoken(path, stop_token_ids=stops)
-    if suffix == ".model" and not _is_rank_file(path):
+    if _is_model(path.name):
+        if _is_rank_file(path):
+            return Vocabulary.from_tiktoken(path, stop_token_ids=stops)
         return Vocabulary.from_sentencepiece(path, stop_token_ids=stops)
-    if suffix == ".model":
-        return Vocabulary.from_tiktoken(path, stop_token_ids=stops)
-    if path.name.startswith("tekken"):
+    if _is_tekken(path):
         return Vocabulary.from_tekken(path, stop_token_ids=stops)
     return Vocabulary.from_tokenizer_json(path, stop_token_ids=stops)
+
+
+def _is_model(name: str) -> bool:
+    """Also ``….model.v3``, as Mistral counts them."""
+    return re.search(r"\.model(\.v\w+)?$", name) is not None
+
+
+def _is_tekken(path: Path) -> bool:
+    """By its name, or by its settings where they come first, as Mistral writes them."""
+    with path.open("rb") as file:
+        return path.name.startswith("tekken") or b'"default_vocab_size"' in file.read(2000)
 
 
 def _starts_with(path: Path, magic: bytes) -> bool:
@@ -116,7 +129,7 @@ def _is_rank_file(path: Path) -> bool:
 
 def _in_folder(path: Path) -> Path:
     named = [path / name for name in _IN_FOLDERS if (path / name).is_file()]
-    found = named[:1] or sorted(file for file in path.iterdir() if file.suffix in _SUFFIXES)
+    found = named[:1] or sorted(file for file in path.iterdir() if _is_tokenizer(file.name))
     return _only(found, str(path), "name the file itself")
 
 
@@ -125,9 +138,10 @@ def _in_package(name: str) -> Path:
     try:
         files = metadata.distribution(package).files or []
     except (metadata.PackageNotFoundError, ValueError):
+        close = get_close_matches(name, ["byte", *_tiktoken_names()], n=1)
         raise InputError(
             f"`{name}` is neither a file, a folder, a tiktoken encoding nor an installed package",
-            hint="`byte` needs no file",
+            hint=f"did you mean `{close[0]}`?" if close else "`byte` needs no file",
         ) from None
     found = [Path(str(file.locate())) for file in files if _is_tokenizer(file.name)]
     if wanted:
@@ -138,7 +152,7 @@ def _in_package(name: str) -> Path:
 
 def _is_tokenizer(name: str) -> bool:
     is_tekken = name.startswith("tekken") and name.endswith(".json")
-    return name in _IN_FOLDERS or name.endswith(_SUFFIXES) or is_tekken
+    return name in _IN_FOLDERS or name.endswith(_SUFFIXES) or _is_model(name) or is_tekken
 
 
 def _only(found: list[Path], where: str, hint: str) -> Path:

@@ -88,6 +88,62 @@ def test_unusable_file(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("content", "kind"), [(b'{"type": "null"}', "schema"), (b'root ::= "a"', "ebnf")]
+)
+def test_a_byte_order_mark_is_no_part_of_a_document(
+    content: bytes, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "input"
+    path.write_bytes(b"\xef\xbb\xbf" + content)
+
+    assert main(["check", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == kind
+
+
+def test_tools_alone_are_no_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", '[{"type": "function"}]']) == 2
+    assert "tools go with a model family" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("option", [[], ["--json"], ["--help"]])
+def test_a_full_disk_is_one_line(option: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*RUN, "check", "true", *option],
+            cwd=HERE,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (2, b"error: No space left on device\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="streams of POSIX")
+@pytest.mark.parametrize(
+    ("redirection", "code", "error"),
+    [
+        ("<&-", 2, "error: <standard input> is empty"),
+        (">&-", 0, ""),
+        ("2>&-", 0, ""),
+    ],
+)
+def test_streams_that_are_closed(redirection: str, code: int, error: str) -> None:
+    file = "-" if redirection == "<&-" else "true"
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {redirection}', "sh", *RUN, "check", file],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == code
+    assert done.stderr.partition("\n")[0] == error
+
+
 def test_the_place_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tag.json"
     path.write_text('{\n  "type": tag\n}', encoding="utf-8")

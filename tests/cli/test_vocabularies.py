@@ -66,13 +66,33 @@ def test_package(package: str, name: str, stops: list[int] | None) -> None:
     assert vocabularies.load_vocabulary(name, stops).size > 40_000
 
 
+def test_files_that_mistral_names(tmp_path: Path) -> None:
+    need("mistral-common")
+    load = vocabularies.load_vocabulary
+
+    assert load("mistral-common:tokenizer.model.v1").size == 32_000
+    assert load("mistral-common:mistral_instruct_tokenizer_240323.model.v3").size == 32_768
+    renamed = tmp_path / "mine.json"
+    path = vocabularies._in_package("mistral-common:tekken_240911.json")
+    renamed.write_bytes(path.read_bytes())
+    assert load(str(renamed)).size == load(str(path)).size
+
+
+def test_a_name_that_nearly_is_one() -> None:
+    pytest.importorskip("tiktoken")
+    with pytest.raises(rendering.InputError) as caught:
+        vocabularies.load_vocabulary("cl100k")
+
+    assert caught.value.hint == "did you mean `cl100k_base`?"
+
+
 def test_package_with_several_asks_which() -> None:
     need("mistral-common")
     with pytest.raises(rendering.InputError) as caught:
         vocabularies.load_vocabulary("mistral-common")
 
     assert "tokenizer files in the package" in str(caught.value)
-    assert "mistral-common:tekken" in caught.value.hint
+    assert "mistral-common:" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["", "nope", "no/such/file.gguf", "mistral-common:nope.json", ":"])
