@@ -105,6 +105,22 @@ def content_key(value: Any) -> bytes | None:
         return None
 
 
+def content_copy(value: Any) -> bytes | None:
+    """Bytes of which `value_of_copy` makes a JSON value like this one; None: there are none.
+
+    What the value holds in several places, the copy holds in several places too.
+    """
+    try:
+        return marshal.dumps(value)
+    except ValueError:
+        return content_key(value)
+
+
+def value_of_copy(copy: bytes) -> Any:
+    """The value that `content_copy` was given."""
+    return value_of_key(copy)
+
+
 def value_of_key(key: bytes) -> Any:
     """A copy of the value that a key was made of, which nobody else can change."""
     return pickle.loads(key[1:]) if key.startswith(b".") else marshal.loads(key)

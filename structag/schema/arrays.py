@@ -43,12 +43,17 @@ def lower_array(lowering: Lowering, facts: ArrayFacts) -> Ref:
     item = builder.empty
     if high is None or high > len(prefix):
         item = lowering.item(facts.items)
+    return array_of(lowering, prefix, item, facts.low, high)
+
+
+def array_of(lowering: Lowering, prefix: list[Ref], item: Ref, low: int, high: int | None) -> Ref:
+    """Arrays of `low` to `high` items: those of `prefix`, then `item`, which may be empty."""
+    builder = lowering.builder
     if item == builder.empty:
         high = len(prefix)
-    if high is not None and facts.low > high:
+    if high is not None and low > high:
         return builder.empty
-    inner = _items(lowering, prefix, item, facts.low, high)
-    return lowering.notation.array(inner)
+    return lowering.notation.array(_items(lowering, prefix, item, low, high))
 
 
 def _items(lowering: Lowering, prefix: list[Ref], item: Ref, low: int, high: int | None) -> Ref:

@@ -78,6 +78,8 @@ class Expander:
         self._patterns: dict[str, Ref] = {}
         self._formats: dict[str, Ref] = {}
         self._inexact: set[Ref] = set()
+        self.read_directly: set[int] = set()
+        """Identities of the subschemas that were lowered without being expanded."""
         self._steps = 0
         self.comparisons = 0
         """Of branches, so far; `overlap` counts them."""
@@ -88,7 +90,7 @@ class Expander:
     @property
     def effort(self) -> int:
         """What was done so far: schemas, their conjuncts in products, comparisons."""
-        return len(self._known) + self._steps + self.comparisons
+        return len(self._known) + len(self.read_directly) + self._steps + self.comparisons
 
     def goal(self, goal: Goal) -> Forms:
         """The values that satisfy every node of a goal."""
@@ -140,10 +142,15 @@ class Expander:
             expected="an object or a boolean",
         )
 
+    def has_room(self, more: int = 0) -> bool:
+        """Whether so many more subschemas may take part."""
+        count = len(self._known) + len(self.read_directly) + more
+        return count <= self.limits.max_schemas
+
     def check_count(self, node: Node, more: int = 0) -> None:
         """Refuses a document with too many subschemas, counting `more` that are about to come."""
         value = self.limits.max_schemas
-        if len(self._known) + more > value:
+        if not self.has_room(more):
             raise LimitError(
                 f"the schema has over {value:,} subschemas",
                 limit="subschemas",

@@ -136,6 +136,7 @@ NUMBER_KEYWORDS = _speaking_of("number")
 STRING_KEYWORDS = _speaking_of("string")
 ARRAY_KEYWORDS = _speaking_of("array")
 OBJECT_KEYWORDS = _speaking_of("object")
+SCHEMA_KEYWORDS = _speaking_of("schema")
 FIRST_DRAFT: dict[str, int] = {name: keyword.first_draft for name, keyword in KEYWORDS.items()}
 
 

@@ -13,13 +13,16 @@ object.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from structag.cache import content_copy, value_of_copy
 from structag.errors import LimitError, SchemaError
 from structag.grammar.builder import GrammarBuilder, Note
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
 from structag.schema.arrays import lower_array
+from structag.schema.direct import MAX_DEPTH, Direct, has_short_way, lone_target
 from structag.schema.document import Document, unsupported
 from structag.schema.expand import Expander
 from structag.schema.facts import (
@@ -35,11 +38,10 @@ from structag.schema.notation import MAX_LEVELS, IndentedNotation, JsonNotation,
 from structag.schema.numbers import Numbers
 from structag.schema.objects import inside
 from structag.schema.options import SchemaOptions
+from structag.schema.plain import goal_of
 from structag.schema.report import Report
 from structag.schema.strings import decoded
 
-MAX_DEPTH = 20
-"""Goals lowered inside each other before one is put off."""
 _NAMED_PARTS = 3
 """Schemas of a conjunction that are named where it comes from."""
 MAX_EXPLAINED = 20_000
@@ -79,9 +81,17 @@ def lower_schema(
         )
     try:
         document = Document(schema, limits, pointer, options.registry)
-        lowering = Lowering(document, builder, options, limits)
-        lowering.expander.report.restrict(document.root, "", _spelling(options))
-        ref = lowering.root()
+        copy = content_copy(schema) if has_short_way(options) else None
+        if copy is None or builder.origins:
+            lowering = Lowering(document, builder, options, limits)
+            lowering.expander.report.restrict(document.root, "", _spelling(options))
+        else:
+            report = Report.later(partial(_report, copy, options, limits, pointer))
+            builder.notes.append(Note("", report))
+            expander = Expander(document, builder, options, limits, Report())
+            lowering = Lowering(document, builder, options, limits, expander=expander)
+            lowering.direct = Direct(lowering)
+        return lowering.root()
     except SchemaError as error:
         if error.code == "schema-unsatisfiable":
             _explain(error, schema, lowering)
@@ -95,7 +105,17 @@ def lower_schema(
             code="nesting-limit",
             pointer=pointer,
         ) from None
-    return ref
+
+
+def _report(copy: bytes, options: SchemaOptions, limits: Limits, pointer: str) -> Report:
+    """What became of the keywords of a schema, which is lowered once more for that."""
+    builder = GrammarBuilder()
+    document = Document(value_of_copy(copy), limits, pointer)
+    lowering = Lowering(document, builder, options, limits)
+    report = lowering.expander.report
+    report.restrict(document.root, "", _spelling(options))
+    lowering.root()
+    return report
 
 
 def _explain(error: SchemaError, schema: dict[str, Any] | bool, failed: Lowering) -> None:
@@ -172,7 +192,9 @@ class Lowering:
         self._by_forms: dict[int, tuple[Forms, Ref]] = {}  # by identity; each is kept alive
         self._rules: dict[Ref, Ref] = {}
         self._waiting: list[tuple[Goal, Ref]] = []
-        self._depth = 0
+        self.depth = 0
+        self.direct: Direct | None = None
+        """The short way, where it may be taken: what it lowers is in no report."""
 
     def root(self) -> Ref:
         """The whole document.
@@ -236,16 +258,19 @@ class Lowering:
         known = self._known.get(goal)
         if known is not None:
             return known
-        if goal in self._known or self._depth >= MAX_DEPTH:
+        rule = None if self.direct is None else self.direct.rule_of(goal)
+        if rule is not None:
+            return rule
+        if goal in self._known or self.depth >= MAX_DEPTH:
             rule = self.builder.rule(goal[0].pointer or "root")
             if goal not in self._known:
                 self._waiting.append((goal, rule))
             self._known[goal] = rule
             return rule
         self._known[goal] = None
-        self._depth += 1
+        self.depth += 1
         ref = self._lowered(goal)
-        self._depth -= 1
+        self.depth -= 1
         rule_made = self._known[goal]
         if rule_made is not None:
             self.builder.define(rule_made, ref)
@@ -260,6 +285,16 @@ class Lowering:
         return self.builder.mark(label, self._expanded(goal))
 
     def _expanded(self, goal: Goal) -> Ref:
+        if len(goal) == 1:
+            (node,) = goal
+            ref = None if self.direct is None else self.direct.lower(node)
+            if ref is not None:
+                return ref
+            target = lone_target(self.document, node)
+            if target is not None:
+                self.expander.read_directly.add(id(node.value))
+                self.expander.report.visit(node, node.value)
+                return self.value(goal_of(target))
         forms = self.expander.goal(goal)
         if forms is ANY:
             return self.any_value
@@ -301,9 +336,9 @@ class Lowering:
             return lower_nearest(self.numbers, facts)
 
     def _object(self, facts: ObjectFacts) -> Ref:
-        return self._sealed(self.notation.object(inside(self, facts)))
+        return self.sealed(self.notation.object(inside(self, facts)))
 
-    def _sealed(self, ref: Ref) -> Ref:
+    def sealed(self, ref: Ref) -> Ref:
         """`ref`, as a rule if it is a long sequence, which would be copied wherever it is used."""
         if self.builder.sequence_length(ref) <= MAX_INLINE:
             return ref

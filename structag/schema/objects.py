@@ -104,14 +104,22 @@ def names_of(facts: ObjectFacts) -> list[str]:
     return list(names)
 
 
+def in_style_order(style: MemberStyle, names: list[str]) -> list[str]:
+    """The names in the order in which their members are written, unless any order will do."""
+    return sorted(names, key=str.lower) if style.options.property_order == "sorted" else names
+
+
+def names_besides(builder: GrammarBuilder, names: list[str]) -> Ref:
+    """Every name (decoded) but these."""
+    return builder.complement(builder.words(names))
+
+
 def inside(style: MemberStyle, facts: ObjectFacts) -> Ref:
     """The members of the objects that satisfy `facts`: what stands between the braces."""
     builder, expander = style.builder, style.expander
     facts = _with_named_witnesses(builder, facts)
     key_language = _key_language(style, facts)
-    names = names_of(facts)
-    if style.options.property_order == "sorted":
-        names.sort(key=str.lower)
+    names = in_style_order(style, names_of(facts))
     required = frozenset(facts.required)
     found: list[_Named] = []
     for name in names:
@@ -189,7 +197,7 @@ def _free_members(
             regions.setdefault(goal, []).append(keys)
     base: list[Ref] = [] if key_language is None else [key_language]
     if names and regions:
-        base.append(builder.complement(builder.words(names)))
+        base.append(names_besides(builder, names))
     free: list[Free] = []
     for goal, parts in regions.items():
         all_keys = base if len(parts) == len(split) else [*base, builder.alt(*parts)]
@@ -346,7 +354,7 @@ def _arrange(
     style: MemberStyle, facts: ObjectFacts, members: list[tuple[Ref, bool]], free: list[Free]
 ) -> Ref:
     """The members between the braces, separated by commas, as many as allowed."""
-    builder, comma = style.builder, style.comma
+    builder = style.builder
     rest = _rest(style, free)
     least = sum(need for _, need in members)
     most = None if rest != builder.empty else len(members)
@@ -359,6 +367,12 @@ def _arrange(
         if low > least + 1 and rest != builder.empty:
             rest = _distinct_rest(style, facts, free)
         return _counted(style, facts, members, [(rest, 0, None)], low, high)
+    return arranged(style, members, rest)
+
+
+def arranged(style: MemberStyle, members: list[tuple[Ref, bool]], rest: Ref) -> Ref:
+    """Members, each of them required or not, and any number of `rest`, separated by commas."""
+    builder, comma = style.builder, style.comma
     if style.options.property_order == "any":
         return builder.unordered(members, rest, comma)
     if rest != builder.empty:

@@ -58,7 +58,7 @@ def read_plain(expander: Expander, node: Node, schema: dict[str, Any], present: 
     if not present:
         return ANY
     if _OF_ONE_TYPE.isdisjoint(present) and not expander.options.closed_objects:
-        return _every(types)
+        return all_of_types(types)
     numbers: tuple[NumberFacts, ...] = ()
     if "number" in types or "integer" in types:
         fact = number_facts(expander, node, present)
@@ -96,7 +96,7 @@ _OF_ONE_TYPE = NUMBER_KEYWORDS | STRING_KEYWORDS | ARRAY_KEYWORDS | OBJECT_KEYWO
 
 
 @cache
-def _every(types: frozenset[str]) -> Forms:
+def all_of_types(types: frozenset[str]) -> Forms:
     """All values of some types."""
     if types >= TYPES:
         return ANY
@@ -299,15 +299,26 @@ _SINGLE = {name: frozenset((name,)) for name in TYPES}
 def types_of(node: Node) -> frozenset[str]:
     """The types of the `type` keyword."""
     value = node.value["type"]
-    if type(value) is str:
-        names = _SINGLE.get(value) or frozenset((str(value),))
-    elif isinstance(value, list) and value and all(isinstance(name, str) for name in value):
-        names = frozenset(value)
-    else:
-        raise wrong_value(node, "type", "a type, or an array of types")
-    if not names <= TYPES:
+    names = named_types(value)
+    if names is not None:
+        return names
+    if isinstance(value, str) or (value and isinstance(value, list) and _are_texts(value)):
         raise wrong_value(node, "type", "one of " + ", ".join(sorted(TYPES)))
-    return names
+    raise wrong_value(node, "type", "a type, or an array of types")
+
+
+def named_types(value: Any) -> frozenset[str] | None:
+    """The types that a value of `type` names; None if the standard does not allow it."""
+    if type(value) is str:
+        return _SINGLE.get(value)
+    if isinstance(value, list) and value and _are_texts(value):
+        names = frozenset(value)
+        return names if names <= TYPES else None
+    return None
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def goal_of(node: Node) -> Goal:

@@ -6,7 +6,7 @@ somebody asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from structag.grammar.builder import Note
@@ -51,6 +51,14 @@ class Report:
         self._notes: list[tuple[Node, str, str, str]] = []
         self._parts: list[tuple[str, Report]] = []
         self._entries: tuple[Entry, ...] | None = None
+        self._make: Callable[[], Report] | None = None
+
+    @classmethod
+    def later(cls, make: Callable[[], Report]) -> Report:
+        """The report that `make` makes, once somebody reads it."""
+        report = cls()
+        report._make = make
+        return report
 
     @classmethod
     def of(cls, parts: Iterable[Note]) -> Report:
@@ -86,7 +94,7 @@ class Report:
         if self._entries is None:
             parts = [("", self), *self._parts]
             self._entries = tuple(sorted(e for place, part in parts for e in part._made(place)))
-            self._visits, self._notes, self._parts = [], [], []
+            self._visits, self._notes, self._parts, self._make = [], [], [], None
         return self._entries
 
     @property
@@ -105,9 +113,12 @@ class Report:
         return [entry._asdict() for entry in self.entries]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_visits": [], "_notes": [], "_parts": [], "_entries": self.entries}
+        entries = self.entries  # nothing else is left once they are made
+        return {**self.__dict__, "_entries": entries}
 
     def _made(self, place: str) -> Iterable[Entry]:
+        if self._make is not None:
+            return self._make()._made(place)
         found: dict[tuple[str, str], Entry] = {}
 
         def add(node: Node, keyword: str, status: str, reason: str) -> None:
