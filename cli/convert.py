@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from structag.cli.progress import busy
 from structag.cli.reading import (
     FileArgument,
     JsonOption,
@@ -54,7 +55,8 @@ def convert(
     document = read_document(file, kind)
     grammar = compile_document(document, load_vocabulary(vocab, stop_token))
     try:
-        text = grammar.convert(to.value, plain_markers=plain_markers)
+        with busy("writing"):
+            text = grammar.convert(to.value, plain_markers=plain_markers)
     except StructagError as error:
         raise InputError(error) from None
     if as_json:

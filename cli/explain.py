@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from structag import Vocabulary
+from structag.cli.progress import busy
 from structag.cli.reading import (
     Document,
     FileArgument,
@@ -26,7 +27,8 @@ def explain(file: FileArgument, kind: KindOption = None, as_json: JsonOption = F
     """Say in plain English what a format accepts, as a nested list."""
     document = read_document(file, kind)
     grammar = compile_document(document, Vocabulary.byte_level())
-    part = _describe(document, grammar)
+    with busy("describing"):
+        part = _describe(document, grammar)
     if as_json:
         print_json(_as_json(part))
         return

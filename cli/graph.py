@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from structag import Vocabulary
+from structag.cli.progress import busy
 from structag.cli.reading import (
     FileArgument,
     JsonOption,
@@ -37,7 +38,8 @@ def graph(
         raise InputError("only railroad diagrams are written to a file", hint="add --railroad")
     grammar = compile_document(read_document(file, kind), Vocabulary.byte_level())
     if railroad:
-        svg = grammar.railroad()
+        with busy("drawing"):
+            svg = grammar.railroad()
         if to is not None:
             _write(to, svg)
         if as_json:
@@ -45,7 +47,8 @@ def graph(
         elif to is None:
             print(svg, end="")
         return
-    tree = grammar.tree()
+    with busy("drawing"):
+        tree = grammar.tree()
     if as_json:
         print_json(_as_json(tree))
     else:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 import structag
 from structag.cli.explaining import Breadcrumbs, print_place, print_text, split_at, where
-from structag.cli.progress import track
+from structag.cli.progress import busy, track
 from structag.cli.reading import (
     Document,
     FileArgument,
@@ -81,7 +81,8 @@ def match(
         accepted = _match_all(explained, batch, as_json)
     else:
         data = read_text(text or "")
-        stop = explained.match(data)
+        with busy("matching"):
+            stop = explained.match(data)
         accepted = stop.accepted
         if as_json:
             print_json(_as_json(data, stop))

@@ -11,6 +11,7 @@ import structag
 from structag.cli.explaining import Breadcrumbs, print_place, print_text, where
 from structag.cli.match import TextArgument
 from structag.cli.prefix import Prefix, follow, read_prefix
+from structag.cli.progress import busy
 from structag.cli.reading import Document, JsonOption, Kind, read_text
 from structag.cli.rendering import InputError, output, print_json
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
@@ -43,7 +44,8 @@ def run(
         raise InputError("give TEXT or --ids, one of the two")
     vocabulary = load_vocabulary(vocab, stop_token)
     try:
-        grammar = structag.load(file, vocabulary)
+        with busy("loading"):
+            grammar = structag.load(file, vocabulary)
     except StructagError as error:
         raise InputError(error, Source("", file)) from None
     if ids is None:
@@ -55,7 +57,8 @@ def run(
 
 
 def _match_text(grammar: Any, data: bytes, as_json: bool) -> bool:
-    stop = explain_text(grammar, data)
+    with busy("matching"):
+        stop = explain_text(grammar, data)
     if as_json:
         print_json(
             {"accepted": stop.accepted, "matched_bytes": stop.matched, **stop.place.to_json()}

@@ -21,6 +21,7 @@ from structag.cli.rendering import InputError
 
 _IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model")
 _SUFFIXES = (".gguf", ".tiktoken")
+_OTHERS = "`byte` needs no file; a package has to be installed beside structag"
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -141,7 +142,9 @@ def _in_package(name: str) -> Path:
         close = get_close_matches(name, ["byte", *_tiktoken_names()], n=1)
         raise InputError(
             f"`{name}` is neither a file, a folder, a tiktoken encoding nor an installed package",
-            hint=f"did you mean `{close[0]}`?" if close else "`byte` needs no file",
+            hint=f"did you mean `{close[0]}`?"
+            if close
+            else "`byte` needs no file; a package has to be installed here",
         ) from None
     found = [Path(str(file.locate())) for file in files if _is_tokenizer(file.name)]
     if wanted:
