@@ -93,12 +93,13 @@ class Members(NamedTuple):
 class Witness(NamedTuple):
     """At least one member whose name is in `names` and whose value satisfies `goal`.
 
-    `is_named`: its name is one of the declared ones.
+    It fails what `node` has under `keyword`.  `is_named`: its name is one of the declared ones.
     """
 
     names: Ref
     goal: Goal
     node: Node
+    keyword: str
     is_named: bool = False
 
 

@@ -129,7 +129,7 @@ def _values(expander: Expander, node: Node, key: str) -> Forms:
     for array in found.arrays:
         forms = expander.intersection(node, forms, _not_array(array))
     for fact in found.objects:
-        forms = expander.intersection(node, forms, _not_object(expander, fact))
+        forms = expander.intersection(node, forms, _not_object(expander, fact, node, key))
     return forms
 
 
@@ -147,13 +147,12 @@ def _at(index: int, goal: Goal) -> ArrayFacts:
     return ArrayFacts(((),) * index + (goal,), (), index + 1)
 
 
-def _not_object(expander: Expander, facts: ObjectFacts) -> Forms:
+def _not_object(expander: Expander, facts: ObjectFacts, node: Node, key: str) -> Forms:
     (members,) = facts.members
-    node = members.node
     options = [ObjectFacts(forbidden=(name,)) for name in members.properties]
     for name, goal in members.properties.items():
         options.append(_has(name, (goal[0].negation,)))
-    options.append(_witness(expander, node, list(members.properties), (), ()))
+    options.append(_witness(expander, node, key, list(members.properties), (), ()))
     return ANY._replace(objects=tuple(options))
 
 
@@ -162,13 +161,18 @@ def _has(name: str, goal: Goal) -> ObjectFacts:
 
 
 def _witness(
-    expander: Expander, node: Node, names: list[str], patterns: tuple[int, ...], goal: Goal
+    expander: Expander,
+    node: Node,
+    key: str,
+    names: list[str],
+    patterns: tuple[int, ...],
+    goal: Goal,
 ) -> ObjectFacts:
     """Objects with a member of none of `names` and patterns, whose value satisfies `goal`."""
     builder = expander.builder
     known = [builder.literal(name.encode()) for name in names]
     free = builder.complement(builder.alt(*known, *patterns))
-    return ObjectFacts(witnesses=(Witness(free, goal, node),))
+    return ObjectFacts(witnesses=(Witness(free, goal, node, key),))
 
 
 def _numbers(fact: NumberFacts) -> Forms:
@@ -251,7 +255,7 @@ def _properties(expander: Expander, node: Node, key: str) -> Forms:
 def _pattern_properties(expander: Expander, node: Node, key: str) -> Forms:
     options = [
         ObjectFacts(
-            witnesses=(Witness(expander.pattern(node, key, text), (child.negation,), child),)
+            witnesses=(Witness(expander.pattern(node, key, text), (child.negation,), node, key),)
         )
         for text, child in schema_map_of(node, key).items()
         if child.value is not True
@@ -270,7 +274,7 @@ def _additional(expander: Expander, node: Node, key: str) -> Forms:
         for text in schema_map_of(node, "patternProperties"):
             patterns.append(expander.pattern(node, key, text))
     goal = () if child.value is False else (child.negation,)
-    return NONE._replace(objects=(_witness(expander, node, names, tuple(patterns), goal),))
+    return NONE._replace(objects=(_witness(expander, node, key, names, tuple(patterns), goal),))
 
 
 def _property_names(expander: Expander, node: Node, key: str) -> Forms:
@@ -278,7 +282,7 @@ def _property_names(expander: Expander, node: Node, key: str) -> Forms:
 
     child = schema_of(node, key)
     ref = string_language(expander, expander.node(child.negation))
-    return NONE._replace(objects=(ObjectFacts(witnesses=(Witness(ref, (), child),)),))
+    return NONE._replace(objects=(ObjectFacts(witnesses=(Witness(ref, (), node, key),)),))
 
 
 def _items(expander: Expander, node: Node, key: str) -> Forms:
@@ -339,7 +343,7 @@ def _unevaluated_properties(expander: Expander, node: Node, key: str) -> Forms:
     names = list(dict.fromkeys(name for members in known for name in members.properties))
     patterns = tuple(pattern for members in known for pattern, _ in members.patterns)
     goal = () if child.value is False else (child.negation,)
-    wrong = _witness(expander, node, names, patterns, goal)
+    wrong = _witness(expander, node, key, names, patterns, goal)
     both = expander.intersection(
         node, NONE._replace(objects=objects), ANY._replace(objects=(wrong,))
     )

@@ -311,7 +311,7 @@ def _counted_witnesses(
         rest = _distinct_rest(style, facts, free)
         low += len(witnesses)
         what = "some objects with just enough members that fail it by one that may have many names"
-        style.expander.leave_out(facts.witnesses[0].node, "", what)
+        style.expander.leave_out(facts.witnesses[0].node, facts.witnesses[0].keyword, what)
     others: list[tuple[Ref, int, int | None]] = [(ref, 1, 1) for ref in witnesses]
     others.append((rest, 0, None))
     return _counted(style, facts, members, others, low, facts.high)
@@ -319,7 +319,7 @@ def _counted_witnesses(
 
 def _without_witness(style: MemberStyle, witness: Witness, where: str) -> Ref:
     what = f"objects that fail it by a member that may have many names, {where}"
-    style.expander.leave_out(witness.node, "", what)
+    style.expander.leave_out(witness.node, witness.keyword, what)
     return style.builder.empty
 
 

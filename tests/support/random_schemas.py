@@ -123,3 +123,115 @@ def random_list(rng: random.Random) -> list[Any]:
 def random_members(rng: random.Random) -> dict[str, Any]:
     """Up to four members with scalar values."""
     return {name: random_value(rng, 0) for name in rng.sample(NAMES, rng.randrange(5))}
+
+
+def random_instance(rng: random.Random, schema: Any, depth: int = 4) -> Any:
+    """A value made for `schema`, as its keywords have it one by one; often it is valid."""
+    if not isinstance(schema, dict) or depth == 0:
+        return random_value(rng, min(depth, 2))
+    for key in ("allOf", "anyOf", "oneOf"):  # what one of the parts says, too
+        if key in schema and rng.random() < 0.8:
+            part = rng.choice(schema[key])
+            schema = schema | part if isinstance(part, dict) else schema
+    for key in ("if", "then", "else"):
+        if isinstance(schema.get(key), dict) and rng.random() < 0.4:
+            schema = schema | schema[key]
+    if "const" in schema and rng.random() < 0.9:
+        return schema["const"]
+    if "enum" in schema and rng.random() < 0.9:
+        return rng.choice(schema["enum"])
+    types = schema.get("type", TYPES)
+    kind = rng.choice([types] if isinstance(types, str) else types)
+    if kind == "object":
+        return _instance_object(rng, schema, depth)
+    if kind == "array":
+        return _instance_list(rng, schema, depth)
+    if kind == "string":
+        low, high = schema.get("minLength", 0), schema.get("maxLength", 9)
+        texts = [text for text in TEXTS if low <= len(text) <= high]
+        return rng.choice(texts or TEXTS)
+    if kind in ("integer", "number"):
+        step = schema.get("multipleOf", 1)
+        bounds = [schema[key] for key in schema if "imum" in key]
+        numbers = [step * n for n in range(-2, 4)] + [b + d for b in bounds for d in (-1, 0, 1)]
+        return _plain(rng.choice(numbers if rng.random() < 0.8 else NUMBERS))
+    return None if kind == "null" else rng.random() < 0.5
+
+
+def _plain(number: float) -> float:
+    return int(number) if number == int(number) else number
+
+
+def _instance_object(rng: random.Random, schema: dict[str, Any], depth: int) -> dict[str, Any]:
+    named = schema.get("properties", {})
+    names = [name for name in named if rng.random() < 0.7] + schema.get("required", [])
+    while len(names) < schema.get("minProperties", 0) or rng.random() < 0.2:
+        names.append(rng.choice([*NAMES, "é", "y"]))
+    rng.shuffle(names)
+    others = [
+        schema.get("additionalProperties", True),
+        *schema.get("patternProperties", {}).values(),
+    ]
+    return {
+        name: random_instance(rng, named[name] if name in named else rng.choice(others), depth - 1)
+        for name in names[: schema.get("maxProperties", 9)]
+    }
+
+
+def _instance_list(rng: random.Random, schema: dict[str, Any], depth: int) -> list[Any]:
+    low, high = schema.get("minItems", 0), schema.get("maxItems", 4)
+    first = schema.get("prefixItems", [])
+    others = [schema[key] for key in ("items", "contains") if key in schema] or [True]
+    return [
+        random_instance(rng, first[i] if i < len(first) else rng.choice(others), depth - 1)
+        for i in range(rng.randint(low, max(low, high)))
+    ]
+
+
+def near_miss(rng: random.Random, value: Any) -> Any:
+    """`value` but for one edit somewhere in it."""
+    if isinstance(value, dict):
+        return _near_object(rng, value)
+    if isinstance(value, list):
+        return _near_list(rng, value)
+    if rng.random() < 0.2:
+        return random_value(rng, 1)
+    if isinstance(value, str):
+        place = rng.randrange(len(value) + 1)
+        letter = rng.choice(["", "a", "b", "é", "1"])
+        return value[:place] + letter + value[place + rng.randrange(2) :]
+    if isinstance(value, bool) or value is None:
+        return rng.choice((None, True, False, 0, "", [], {}))
+    edited = rng.choice((value + 1, value - 1, -value, value + 0.5))
+    return _plain(edited) if rng.random() < 0.9 else str(edited)
+
+
+def _near_object(rng: random.Random, members: dict[str, Any]) -> dict[str, Any]:
+    kept = dict(members)
+    kind = rng.randrange(4)
+    if not members or kind == 0:
+        kept[rng.choice([*NAMES, "é", ""])] = random_value(rng, 1)
+        return kept
+    name = rng.choice(list(members))
+    if kind == 1:
+        del kept[name]
+    elif kind == 2:
+        kept[rng.choice(NAMES)] = kept.pop(name)
+    else:
+        kept[name] = near_miss(rng, kept[name])
+    return kept
+
+
+def _near_list(rng: random.Random, items: list[Any]) -> list[Any]:
+    kept = list(items)
+    kind = rng.randrange(4)
+    place = rng.randrange(len(items)) if items else 0
+    if not items or kind == 0:
+        kept.insert(place, random_value(rng, 1))
+    elif kind == 1:
+        del kept[place]
+    elif kind == 2:
+        kept.insert(rng.randrange(len(items) + 1), kept[place])
+    else:
+        kept[place] = near_miss(rng, kept[place])
+    return kept
