@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 from typing import Annotated, Any, NamedTuple
@@ -83,13 +84,16 @@ def check(
         with busy("fixing"):
             fixed, changes = _fixed(value, known)
         notices += changes
+    elif value is not None:
+        notices += _repeated_names(document)
     shown = value if fixed is None else fixed
-    notices += _of_schemas(shown, document.tools, profile, known, fix)
-    notices += [
-        Notice(WARNING, "not-enforced", f"`{entry.keyword}`: {entry.reason}", entry.pointer)
-        for entry in compiled.report
-        if entry.status == "annotation" and entry.keyword in ASSERTING
-    ]
+    with busy("checking"):
+        notices += _of_schemas(shown, document.tools, profile, known, fix)
+        notices += [
+            Notice(WARNING, "not-enforced", f"`{entry.keyword}`: {entry.reason}", entry.pointer)
+            for entry in compiled.report
+            if entry.status == "annotation" and entry.keyword in ASSERTING
+        ]
     errors = sum(notice.level == ERROR for notice in notices)
     if as_json:
         print_json(_as_json(document, notices, errors, fixed))
@@ -97,6 +101,20 @@ def check(
         _print(document, notices, errors, known, fixed)
     if errors or (strict and any(notice.level != NOTE for notice in notices)):
         raise typer.Exit(1)
+
+
+def _repeated_names(document: Document) -> Iterator[Notice]:
+    """Names that one object of a JSON text has twice, which nothing else would notice."""
+    repeated: dict[str, None] = {}
+
+    def see(pairs: list[tuple[str, Any]]) -> None:
+        count = Counter(name for name, _ in pairs)
+        repeated.update(dict.fromkeys(name for name in count if count[name] > 1))
+
+    json.loads(document.data, object_pairs_hook=see, parse_int=str, parse_float=str)
+    for name in repeated:
+        message = f"an object has `{name}` more than once, and the last one counts"
+        yield Notice(WARNING, "repeated-name", message)
 
 
 def _of_schemas(

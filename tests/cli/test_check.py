@@ -33,6 +33,16 @@ def test_a_slip_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_a_name_that_stands_twice_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    schema = '{"properties": {"a": {"type": "string", "type": "null"}}, "required": [], "x": 1}'
+    assert main(["check", schema]) == 0
+
+    assert capsys.readouterr().err == (
+        "warning[repeated-name]: an object has `type` more than once, and the last one counts\n"
+    )
+    assert main(["check", schema, "--strict"]) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
