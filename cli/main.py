@@ -63,7 +63,7 @@ class _Commands(TyperGroup):
 
 def load_command(name: str) -> Any:
     """One of `COMMANDS`, as click's command; its module is imported."""
-    alone = _application()
+    alone = _application(add_completion=False)
     alone.command(name)(getattr(import_module(f"structag.cli.{name}"), name))
     return typer.main.get_command(alone)
 

@@ -194,6 +194,12 @@ def test_the_list_of_commands_says_what_they_say(name: str) -> None:
     assert inspect.getdoc(function).partition("\n")[0] == cli_main.COMMANDS[name]
 
 
+def test_only_the_whole_has_options_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == main(["schema", "--help"]) == 0
+
+    assert capsys.readouterr().out.count("--install-completion") == 1
+
+
 def test_help_imports_no_command() -> None:
     program = (
         "import sys; from structag.cli.main import COMMANDS, main; main(['--help'])\n"
