@@ -16,11 +16,11 @@ DATA = os.environ.get("STRUCTAG_DATA")
 DRAFTS = {
     "draft4": ("http://json-schema.org/draft-04/schema#", 578),
     "draft7": ("http://json-schema.org/draft-07/schema#", 891),
-    "draft2019-09": ("https://json-schema.org/draft/2019-09/schema", 1184),
-    "draft2020-12": ("https://json-schema.org/draft/2020-12/schema", 1222),
+    "draft2019-09": ("https://json-schema.org/draft/2019-09/schema", 1207),
+    "draft2020-12": ("https://json-schema.org/draft/2020-12/schema", 1245),
 }
 """The `$schema` of each draft, and how many tests are handled; raise these, never lower them."""
-FORMATS = {"draft4": 216, "draft7": 625, "draft2019-09": 706, "draft2020-12": 713}
+FORMATS = {"draft4": 216, "draft7": 626, "draft2019-09": 707, "draft2020-12": 714}
 """How many tests of asserted formats come out as they should; raise these as well."""
 # A meta-schema of the test's own that leaves the validation vocabulary out: we enforce it anyway.
 STRICTER = {"vocabulary.json"}
