@@ -259,6 +259,7 @@ void BindEngine(nb::module_& m) {
              const std::shared_ptr<Engine> engine = g.Newest();
              return Engine::Call(*engine).IsViable(engine->start());
            })
+      .def_prop_ro("memory_bytes", [](const Generations& g) { return g.stats().memory_bytes; })
       .def("stats", [](const Generations& g) {
         const Generations::Stats s = g.stats();
         nb::dict out;

@@ -161,7 +161,7 @@ class CompiledGrammar:
 
         The unified grammar counts too.
         """
-        return self.native.stats()["memory_bytes"] + self.grammar.native.memory_bytes
+        return self.native.memory_bytes + self.grammar.native.memory_bytes
 
     def to_bytes(self) -> bytes:
         """The grammar as an artefact, which `structag.load` reads; see `save`."""

@@ -13,7 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,6 +65,30 @@ class Counters(NamedTuple):
     memory_bytes: int
     fills: int
     slow_fills: int
+
+
+class _UnderWay:
+    """What one thread compiles and others may wait for; much cheaper than a `Future`."""
+
+    __slots__ = ("_compiled", "_error", "_is_under_way")
+
+    def __init__(self) -> None:
+        self._compiled: CompiledGrammar | None = None
+        self._error: BaseException | None = None
+        self._is_under_way = threading.Lock()
+        self._is_under_way.acquire()
+
+    def finish(self, compiled: CompiledGrammar | None, error: BaseException | None) -> None:
+        """Gives one of the two to those who wait; called once."""
+        self._compiled, self._error = compiled, error
+        self._is_under_way.release()
+
+    def wait(self) -> tuple[CompiledGrammar | None, BaseException | None]:
+        """What another thread made, or the error that it ran into; within this one's deadline."""
+        while not self._is_under_way.acquire(timeout=0.02):
+            Deadline.check()
+        self._is_under_way.release()  # for the next one who waits
+        return self._compiled, self._error
 
 
 class CompileFuture(Future["CompiledGrammar"]):
@@ -123,7 +147,7 @@ class Compiler:
             fragment_bytes // 2, lambda known: known.memory_bytes, grows=False
         )
         self._lock = threading.Lock()  # of what follows
-        self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
+        self._under_way: dict[Hashable, _UnderWay] = {}
         self._compiles = self._failures = self._hits = self._joins = 0
         self._executor: ThreadPoolExecutor | None = None
         self._executor_process = 0
@@ -162,10 +186,10 @@ class Compiler:
             SchemaError, UnsupportedError: with the JSON pointer of the keyword.
         """
         from structag.schema.lower import lower_schema
-        from structag.schema.options import SchemaOptions
+        from structag.schema.options import DEFAULTS, SchemaOptions
         from structag.schema.read import read_schema
 
-        parsed = SchemaOptions(**options)
+        parsed = SchemaOptions(**options) if options else DEFAULTS
         key = _key("schema", schema, options)
         return self._compile(
             key,
@@ -386,14 +410,14 @@ class Compiler:
                 self._hits += known is not None
                 self._joins += other is not None
                 if known is None and other is None:
-                    mine = self._under_way[key] = Future()
+                    mine = self._under_way[key] = _UnderWay()
             if known is not None:
                 return known
             if other is None:
                 return self._compile_for_all(key, make, mine)
-            error = _await(other)
-            if error is None:
-                return other.result()
+            compiled, error = other.wait()
+            if compiled is not None:
+                return compiled
             if isinstance(error, Exception) and not isinstance(error, DeadlineError):
                 raise copy(error)
         return self._count(make)
@@ -402,20 +426,20 @@ class Compiler:
         self,
         key: tuple[str, ...],
         make: Callable[[], CompiledGrammar],
-        future: Future[CompiledGrammar],
+        mine: _UnderWay,
     ) -> CompiledGrammar:
-        """Makes the grammar of `key`, and tells those who wait for `future`."""
+        """Makes the grammar of `key`, and tells those who wait for it."""
         try:
             compiled = self._count(make)
             self._cache.put(key, compiled)
         except BaseException as error:
             with self._lock:
                 del self._under_way[key]
-            future.set_exception(error)
+            mine.finish(None, error)
             raise
         with self._lock:
             del self._under_way[key]
-        future.set_result(compiled)
+        mine.finish(compiled, None)
         return compiled
 
     def _count(self, make: Callable[[], CompiledGrammar]) -> CompiledGrammar:
@@ -478,13 +502,6 @@ def _check_text(value: object, what: str) -> None:
         raise FormatError(
             f"{what} of type {type(value).__name__}", code="source-kind", expected="a str"
         )
-
-
-def _await(future: Future[CompiledGrammar]) -> BaseException | None:
-    """Waits for another thread, within this thread's deadline; the error that it ran into."""
-    while not wait([future], timeout=0.02).done:
-        Deadline.check()
-    return future.exception()
 
 
 def _key(kind: str, source: Any, options: dict[str, Any]) -> tuple[str, ...] | None:

@@ -60,12 +60,14 @@ def bind_vocabulary(
     same object if no marker or trigger contains the content of a control token.  The mappings must
     not change afterwards: what is looked up in them is kept.
     """
+    markers = grammar.native.markers
+    if not markers:
+        return grammar
     known = control_tokens if added_tokens is None else added_tokens
     required = frozenset(name for name in grammar.marker_tokens if name in known)
     finder = _finder(control_tokens, {name: known[name] for name in required})
     if finder.pattern is None:
         return grammar
-    markers = grammar.native.markers
     together = _NO_TEXT.join(markers)
     if not finder.pattern.search(together) and not any(map(finder.find_across, markers)):
         return grammar

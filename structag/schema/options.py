@@ -71,6 +71,9 @@ class SchemaOptions:
             )
 
 
+DEFAULTS = SchemaOptions()
+
+
 def _is_indentation(indent: int | str) -> bool:
     if isinstance(indent, str):
         return not indent.strip(" \t\n\r")
