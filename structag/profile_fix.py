@@ -101,11 +101,21 @@ class _Fixing:
         self.profile = profile
         self.changes: list[Change] = []
         self.is_merged = False
-        self.meant: set[str] | None = None
+        self._leads: dict[str, str] | None = None
+        self._meant: set[str] | None = None
         inner = [value for place, value in subschemas(schema) if place]
         self.has_resources = any("$id" in value for value in inner)
         # A name that is added counts as evaluated, and would escape this keyword.
         self.has_unevaluated = "unevaluatedProperties" in json.dumps(schema)
+
+    def leads(self) -> dict[str, str]:
+        """Where the references lead, kept until something moves."""
+        if self._leads is None:
+            self._leads = targets(self.schema)
+        return self._leads
+
+    def has_moved(self) -> None:
+        self._leads = self._meant = None
 
     def note(self, pointer: str, kind: str, message: str) -> None:
         self.changes.append(Change(pointer, kind, message))
@@ -164,6 +174,7 @@ class _Fixing:
                 self.note(f"{place}/oneOf", "united", "`oneOf` has become `anyOf`")
             value["anyOf"] = value.pop("oneOf")
             redirect(self.schema, f"{place}/oneOf", f"{place}/anyOf")
+            self.has_moved()
 
     def merge(self) -> None:
         """The schemas of `allOf`, what stands beside a union, and the root's reference."""
@@ -194,7 +205,7 @@ class _Fixing:
         base = {name: part for name, part in value.items() if name not in (key, *_HEAD)}
         try:
             moved = [f"{place}/{name}" for name in (key, *base)]
-            for target in targets(self.schema).values():
+            for target in self.leads().values():
                 if any(target == one or target.startswith(f"{one}/") for one in moved):
                     raise MergeError("something refers into it")
             made = json.loads(json.dumps(make(base, value[key])))
@@ -204,6 +215,7 @@ class _Fixing:
         for name in (key, *base):
             del value[name]
         value.update(made)
+        self.has_moved()
         return True
 
     def _all_of(self, base: dict[str, Any], parts: list[Any]) -> dict[str, Any]:
@@ -232,7 +244,7 @@ class _Fixing:
     def _copy(self, value: dict[str, Any]) -> Any:
         """What a reference means, if that is no schema that refers to itself."""
         found = self._meaning(value["$ref"])
-        if leads_back(self.schema, target_place(value["$ref"], self.schema) or ""):
+        if leads_back(self.leads(), target_place(value["$ref"], self.schema) or ""):
             raise MergeError("a schema refers to itself")
         return found
 
@@ -254,6 +266,7 @@ class _Fixing:
             is_left = self._is_beside_reference(value) or "anyOf" in value
             if beside_reference(self.profile, value) and not is_left:
                 value["anyOf"] = [{"$ref": value.pop("$ref")}]
+                self.has_moved()
 
     def close(self) -> None:
         """Objects have the properties that they name, all of them if need be."""
@@ -294,14 +307,14 @@ class _Fixing:
         owner["properties"][name] = nullable
         if is_meant and nullable is not schema:
             redirect(self.schema, place, f"{place}/anyOf/0")
-            self.meant = None
+            self.has_moved()
 
     def _is_meant(self, place: str) -> bool:
         """Whether anything refers to a place, or into it."""
-        if self.meant is None:
-            steps = [target.split("/") for target in targets(self.schema).values()]
-            self.meant = {"/".join(s[: size + 1]) for s in steps for size in range(len(s))}
-        return place in self.meant
+        if self._meant is None:
+            steps = [target.split("/") for target in self.leads().values()]
+            self._meant = {"/".join(s[: size + 1]) for s in steps for size in range(len(s))}
+        return place in self._meant
 
     def wrap(self) -> None:
         """A root that is no object becomes a property of one."""

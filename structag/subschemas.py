@@ -146,20 +146,21 @@ def recursive_references(schema: Any, *, but_optional: bool = False) -> list[str
     return found
 
 
-def leads_back(schema: Any, place: str) -> bool:
-    """Whether the schema at `place` refers to itself, or to one around it, by whatever way."""
-    leads = targets(schema)
+def leads_back(leads: Mapping[str, str], place: str) -> bool:
+    """Whether the schema at `place` refers to itself, or to one around it, by whatever way.
+
+    `leads` is what `targets` says of the whole schema.
+    """
     seen, pending = {place}, [place]
     while pending:
         at = pending.pop()
         for other, following in leads.items():
-            if (other == at or other.startswith(f"{at}/")) and following not in seen:
-                seen.add(following)
-                pending.append(following)
-            if (other == at or other.startswith(f"{at}/")) and (
-                place == following or place.startswith(f"{following}/")
-            ):
-                return True
+            if other == at or other.startswith(f"{at}/"):
+                if place == following or place.startswith(f"{following}/"):
+                    return True
+                if following not in seen:
+                    seen.add(following)
+                    pending.append(following)
     return False
 
 
