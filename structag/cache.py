@@ -7,6 +7,7 @@ import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
@@ -17,8 +18,9 @@ _KEPT_BYTES = 300  # of Python's own objects for each entry
 class Cache(Generic[Value]):
     """Values by key, at most `max_bytes` of them; any number of threads may use one.
 
-    Values may grow while they are kept, if `grows`: each `put` then measures one of the others
-    anew, in turn, so that its cost does not depend on how many there are.
+    Values may grow while they are kept, if `grows`: each `put` then measures two of the others
+    anew, so that its cost does not depend on how many there are: the one that was used last, which
+    probably grew since, and one in turn.
 
     Args:
         max_bytes: how much the values and keys may take; a value that is larger is not kept.
@@ -62,9 +64,10 @@ class Cache(Generic[Value]):
             if self._grows:
                 if not self._unmeasured:
                     self._unmeasured = list(self._kept)
-                old = self._unmeasured.pop()
-                if old in self._kept:
-                    self._set(old, self._kept[old][0])
+                latest = next(islice(reversed(self._kept), 1, None), key)
+                for old in (latest, self._unmeasured.pop()):
+                    if old in self._kept:
+                        self._set(old, self._kept[old][0])
             while self._bytes > self._max_bytes:
                 _, (_, size) = self._kept.popitem(last=False)
                 self._bytes -= size

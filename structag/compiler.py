@@ -128,7 +128,7 @@ class Compiler:
         vocabulary: Vocabulary,
         *,
         threads: int = 4,
-        cache_bytes: int = 256 * 1024 * 1024,
+        cache_bytes: int = 64 * 1024 * 1024,
         limits: Limits | None = None,
         origins: bool = False,
     ) -> None:
