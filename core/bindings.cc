@@ -269,6 +269,7 @@ void BindEngine(nb::module_& m) {
         out["summaries"] = s.newest.summaries;
         out["summaries_built"] = s.newest.summaries_built;
         out["summaries_reused"] = s.newest.summaries_reused;
+        out["exits"] = s.newest.exits;
         out["nodes"] = s.newest.nodes;
         out["generations"] = s.generations;
         out["memory_bytes"] = s.memory_bytes;

@@ -356,8 +356,8 @@ std::size_t Engine::MemoryBytes() const noexcept {
 
 Engine::Stats Engine::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {exprs_.size(),  states_.size(),  masks_.size(), units_.found(),
-          units_.built(), units_.reused(), visited_,      MemoryBytes()};
+  return {exprs_.size(),   states_.size(),  masks_.size(), units_.found(), units_.built(),
+          units_.reused(), units_.merged(), visited_,      MemoryBytes()};
 }
 
 }  // namespace structag

@@ -115,6 +115,7 @@ class Engine {
   struct Stats {
     std::size_t expressions, states, masks;
     std::size_t summaries, summaries_built, summaries_reused;  // see Units
+    std::size_t exits;                                         // found for them
     std::size_t nodes;  // of tries, visited by walks for masks
     std::size_t memory_bytes;
   };

@@ -40,12 +40,15 @@ class Units {
   // nullptr if they are too hard to find.
   const Exits* ExitsOf(const Summary& summary, std::uint8_t byte) {
     meter_.Charge(1);
+    merged_ += summary.KnownExits(byte) ? 0 : 1;
     return library_->ExitsOf(summary, byte, acceleration_.units);
   }
   std::size_t found() const noexcept { return found_.size(); }
   // Summaries that were asked for: of those how many were made then, and how many were known.
   std::size_t built() const noexcept { return built_; }
   std::size_t reused() const noexcept { return reused_; }
+  // How often it had to be found where tokens go on that leave a unit.
+  std::size_t merged() const noexcept { return merged_; }
   std::size_t MemoryBytes() const noexcept;
 
  private:
@@ -59,7 +62,7 @@ class Units {
   std::shared_ptr<UnitLibrary> library_;
   UnitImport import_;
   std::unordered_map<Place, std::shared_ptr<const Summary>, HashPlace> found_;
-  std::size_t built_ = 0, reused_ = 0;
+  std::size_t built_ = 0, reused_ = 0, merged_ = 0;
 };
 
 }  // namespace structag

@@ -126,7 +126,8 @@ class CompiledGrammar:
 
         - `expressions`, `states`, `masks`; `generations` that were started; `memory_bytes`.
         - `summaries` of units that masks asked for; of those `summaries_built` had to be made, and
-          `summaries_reused` were known from other grammars or places.
+          `summaries_reused` were known from other grammars or places; `exits`, where tokens go on
+          that leave a unit, had to be found.
         - `nodes` of the vocabulary's tries that were walked for masks.
         - `structure_apart`: expressions, if each part that is compiled by itself (the schema of a
           tool, the patterns in it) had its own; `structure_distinct`: how many different ones.
