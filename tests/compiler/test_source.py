@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 import time
 from decimal import Decimal
 from typing import Any
@@ -88,6 +90,23 @@ def test_every_problem_is_a_typed_error_with_a_span(
     assert caught.value.code == code
     assert caught.value.span is not None
     assert caught.value.span == span
+
+
+def test_nesting_is_that_of_brackets_outside_strings() -> None:
+    rng = random.Random(0)
+    brackets = "[{" * 20
+
+    def made(depth: int) -> Any:
+        text = "".join(rng.choice('[]{}"\\é,') for _ in range(rng.randrange(9)))
+        if depth == 0:
+            return brackets + text
+        return [made(depth - 1)] if rng.random() < 0.5 else {"x": text, "y" + text: made(depth - 1)}
+
+    for depth in range(1, 30):
+        text = json.dumps(made(depth), ensure_ascii=rng.random() < 0.5)
+        read_json(text, Limits(max_nesting=depth))
+        with pytest.raises(LimitError):
+            read_json(text, Limits(max_nesting=depth - 1))
 
 
 @pytest.mark.timing
