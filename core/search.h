@@ -13,7 +13,8 @@ namespace structag {
 
 class SearchAutomaton {
  public:
-  using State = std::uint32_t;  // 0: no prefix of a pattern has been read
+  using State = std::uint32_t;
+  static constexpr State kStart = 0;  // no prefix of a pattern has been read
 
   explicit SearchAutomaton(std::span<const std::string_view> patterns);
 

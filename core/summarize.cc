@@ -11,6 +11,8 @@ namespace structag {
 
 std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& trie,
                                                       std::uint32_t node) {
+  const bool is_whole = &trie == &vocabulary_.trie() && node == Trie::kRoot;
+  if (is_whole && IsSearch(unit) && MayDiffer(trie)) return SummarizeSearch(unit);
   if (pool_[unit].kind == Kind::kScan || IsRun(unit)) return Walk(unit, trie, node);
   const ExprId general = MayDiffer(trie) ? counts_->Generalize(unit) : unit;
   if (general != unit && IsRun(general)) {

@@ -56,6 +56,7 @@ void UnitLibrary::Prewarm() {
   for (std::uint32_t node : {Trie::kRoot, quote}) {
     if (node != Trie::kNone) ExitsLocked(*FindLocked(body, trie, node), '"');
   }
+  FindLocked(text, trie, Trie::kRoot);  // searches are differences from it
 }
 
 std::size_t UnitLibrary::HashNodes::operator()(
@@ -123,6 +124,7 @@ const Trie* UnitLibrary::Merge(const Trie& trie, const std::vector<std::uint32_t
 std::vector<std::uint32_t> UnitLibrary::ExitNodes(const Summary& summary, std::uint8_t byte) {
   const Trie& trie = summary.trie;
   std::vector<std::uint32_t> nodes;
+  if (pool_[summary.unit].kind == Kind::kScan) return nodes;  // it ends in landings only
   if (summary.base) {
     Memo rows;  // after the nodes on the way to some node
     rows.Set(summary.start, rows_.Of(summary.unit));

@@ -45,7 +45,7 @@ class UnitLibrary {
 
   // To be called once, when the vocabulary is complete.
   void Open();
-  // Finds what almost every grammar asks for first: the body of a JSON string.
+  // Finds what almost every grammar asks for first: the body of a JSON string, and any text.
   void Prewarm();
 
   struct Found {
@@ -83,6 +83,10 @@ class UnitLibrary {
   std::shared_ptr<const Summary> MakeAround(ExprId loop, ExprId unit, const Trie& trie,
                                             std::uint32_t node);
   bool MayDiffer(const Trie& trie) const noexcept;
+  // summarize_search.cc
+  const SearchAutomaton& SearchOf(const Expr& e) const;
+  bool IsSearch(ExprId unit) const;
+  std::shared_ptr<const Summary> SummarizeSearch(ExprId unit);  // at the root of the vocabulary
   ExprId LoopOf(std::uint32_t row);
   void AddPart(Summary& summary, std::uint32_t depth, std::uint32_t row, const Trie& trie,
                std::uint32_t node);
