@@ -96,7 +96,7 @@ def measure(found: list[Source], vocabulary: structag.Vocabulary) -> list[Row]:
 
 def main() -> int:
     parser = arguments(__doc__)
-    parser.add_argument("--stride", type=int, default=40, help="take every N-th schema")
+    parser.add_argument("--stride", type=int, default=100, help="take every N-th schema")
     options = parser.parse_args()
     rows = measure(sources(options.stride), load_vocabulary())
     about = machine(*PEERS)

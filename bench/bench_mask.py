@@ -98,7 +98,7 @@ def measure(chosen: dict[str, Engine], cut: Cutter, found: list[Source]) -> tupl
 
 def main() -> int:
     parser = arguments(__doc__)
-    parser.add_argument("--stride", type=int, default=40, help="take every N-th schema")
+    parser.add_argument("--stride", type=int, default=100, help="take every N-th schema")
     parser.add_argument("--only", default="", help="these engines, separated by commas")
     options = parser.parse_args()
     vocabulary = load_vocabulary()

@@ -87,14 +87,18 @@ def show(rows: list[Row]) -> None:
 
 
 def write_csv(path: Path, rows: list[Row], about: Row, columns: list[str] | None = None) -> None:
-    """Write `rows`, each with `about` before it; added to what the file has, if it has columns.
+    """Write `rows`, each with `about` before it; added to the file if it is there already.
 
     Args:
         columns: of the file, beside those of `about`; those of `rows` by default.
     """
     is_new = not path.exists()
+    names = [*about, *(columns or columns_of(rows))]
+    if not is_new:
+        head = path.read_text(encoding="utf-8").partition("\n")[0]
+        if head != ",".join(names):
+            raise SystemExit(f"{path} has other columns: {head}")
     with path.open("w" if is_new else "a", encoding="utf-8", newline="") as file:
-        names = [*about, *(columns or columns_of(rows))]
         writer = csv.DictWriter(file, names, lineterminator="\n", restval="")
         if is_new:
             writer.writeheader()
