@@ -26,7 +26,7 @@ from sources import Cutter, Source, load_vocabulary, sources
 import structag
 
 LEAST_TOKENS = 8  # of an output: shorter ones say little
-ROUNDS = 5  # of what is warm; the best one counts
+ROUNDS = 3  # of what is warm; the best one counts
 
 
 def nanoseconds(call: Callable[[], object], count: int) -> float:
@@ -96,7 +96,7 @@ def measure(found: list[Source], vocabulary: structag.Vocabulary) -> list[Row]:
 
 def main() -> int:
     parser = arguments(__doc__)
-    parser.add_argument("--stride", type=int, default=100, help="take every N-th schema")
+    parser.add_argument("--stride", type=int, default=400, help="take every N-th schema")
     options = parser.parse_args()
     rows = measure(sources(options.stride), load_vocabulary())
     about = machine(*PEERS)
