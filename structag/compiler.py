@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structag.cache import Cache
 from structag.compiled import CompiledGrammar, bind_grammar
-from structag.deadline import Deadline
+from structag.deadline import Deadline, UnderWay
 from structag.errors import (
     DeadlineError,
     FormatError,
@@ -65,30 +65,6 @@ class Counters(NamedTuple):
     memory_bytes: int
     fills: int
     slow_fills: int
-
-
-class _UnderWay:
-    """What one thread compiles and others may wait for; much cheaper than a `Future`."""
-
-    __slots__ = ("_compiled", "_error", "_is_under_way")
-
-    def __init__(self) -> None:
-        self._compiled: CompiledGrammar | None = None
-        self._error: BaseException | None = None
-        self._is_under_way = threading.Lock()
-        self._is_under_way.acquire()
-
-    def finish(self, compiled: CompiledGrammar | None, error: BaseException | None) -> None:
-        """Gives one of the two to those who wait; called once."""
-        self._compiled, self._error = compiled, error
-        self._is_under_way.release()
-
-    def wait(self) -> tuple[CompiledGrammar | None, BaseException | None]:
-        """What another thread made, or the error that it ran into; within this one's deadline."""
-        while not self._is_under_way.acquire(timeout=0.02):
-            Deadline.check()
-        self._is_under_way.release()  # for the next one who waits
-        return self._compiled, self._error
 
 
 class CompileFuture(Future["CompiledGrammar"]):
@@ -147,7 +123,7 @@ class Compiler:
             fragment_bytes // 2, lambda known: known.memory_bytes, grows=False
         )
         self._lock = threading.Lock()  # of what follows
-        self._under_way: dict[Hashable, _UnderWay] = {}
+        self._under_way: dict[Hashable, UnderWay[CompiledGrammar]] = {}
         self._compiles = self._failures = self._hits = self._joins = 0
         self._executor: ThreadPoolExecutor | None = None
         self._executor_process = 0
@@ -410,7 +386,7 @@ class Compiler:
                 self._hits += known is not None
                 self._joins += other is not None
                 if known is None and other is None:
-                    mine = self._under_way[key] = _UnderWay()
+                    mine = self._under_way[key] = UnderWay()
             if known is not None:
                 return known
             if other is None:
@@ -426,7 +402,7 @@ class Compiler:
         self,
         key: tuple[str, ...],
         make: Callable[[], CompiledGrammar],
-        mine: _UnderWay,
+        mine: UnderWay[CompiledGrammar],
     ) -> CompiledGrammar:
         """Makes the grammar of `key`, and tells those who wait for it."""
         try:

@@ -6,7 +6,9 @@ with more time does what it would have done.
 
 from __future__ import annotations
 
+import threading
 from types import TracebackType
+from typing import Generic, TypeVar
 
 from structag._core import Deadline as NativeDeadline
 from structag._core import check_deadline
@@ -57,3 +59,30 @@ class Deadline:
         trace: TracebackType | None,
     ) -> None:
         self._native.exit()
+
+
+Value = TypeVar("Value")
+
+
+class UnderWay(Generic[Value]):
+    """What one thread makes and others may wait for; much cheaper than a `Future`."""
+
+    __slots__ = ("_error", "_is_under_way", "_value")
+
+    def __init__(self) -> None:
+        self._value: Value | None = None
+        self._error: BaseException | None = None
+        self._is_under_way = threading.Lock()
+        self._is_under_way.acquire()
+
+    def finish(self, value: Value | None, error: BaseException | None) -> None:
+        """Gives one of the two to those who wait; called once."""
+        self._value, self._error = value, error
+        self._is_under_way.release()
+
+    def wait(self) -> tuple[Value | None, BaseException | None]:
+        """What another thread made, or the error it ran into; within this thread's deadline."""
+        while not self._is_under_way.acquire(timeout=0.02):
+            Deadline.check()
+        self._is_under_way.release()  # for the next one who waits
+        return self._value, self._error
