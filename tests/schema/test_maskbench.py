@@ -14,8 +14,10 @@ from structag import Compiler, Matcher, Vocabulary
 from structag.errors import StructagError
 
 STRIDE = 20
-LEAST_PASSING, MOST_VALID_REFUSED, MOST_REFUSED = 5601, 6, 51  # of 5,658
-"""Of all schemas in any order: let the first only grow, the others only shrink."""
+LEAST_PASSING, MOST_REFUSED = 5610, 48  # of 5,658
+"""Of all schemas in any order: let the first only grow, the other only shrink."""
+MOST_OUT_OF_ORDER = 144
+"""Of all schemas in their own order; 2.6 % would be 147."""
 MOST_RESTRICTED = 16
 """Schemas of the sample of which some combinations or formats are left out."""
 
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.skipif(DATA is None, reason="STRUCTAG_DATA names no fol
 
 
 def outcome(compiler: Compiler, row: dict[str, Any], order: str) -> str:
+    """What becomes of a schema: ``by order`` if only the order of members, as reported, is why."""
     try:
         grammar = compiler.compile_json_schema(row["schema"], property_order=order)
     except StructagError as error:
@@ -37,6 +40,10 @@ def outcome(compiler: Compiler, row: dict[str, Any], order: str) -> str:
             return "invalid accepted"
         if not accepted and test["valid"]:
             result = "valid refused"
+    if result == "valid refused" and order == "schema":
+        is_reported = any("property_order" in entry.reason for entry in grammar.report.restricted)
+        if is_reported and outcome(compiler, row, "any") == "passing":
+            return "by order"
     return result
 
 
@@ -46,7 +53,7 @@ def test_any_order_is_exact() -> None:
     counts = Counter(outcome(compiler, row, "any") for row in rows(1))
 
     assert counts["invalid accepted"] == 0
-    assert counts["valid refused"] <= MOST_VALID_REFUSED
+    assert counts["valid refused"] == 0
     assert counts["refused"] <= MOST_REFUSED
     assert counts["passing"] >= LEAST_PASSING
 
@@ -62,9 +69,12 @@ def test_few_schemas_are_restricted() -> None:
     assert restricted <= MOST_RESTRICTED
 
 
+@pytest.mark.slow
 def test_the_schemas_order_is_sound() -> None:
     compiler = Compiler(Vocabulary.byte_level(), cache_bytes=0)
-    counts = Counter(outcome(compiler, row, "schema") for row in rows(STRIDE))
+    counts = Counter(outcome(compiler, row, "schema") for row in rows(1))
 
     assert counts["invalid accepted"] == 0
-    assert counts["valid refused"] <= 0.026 * sum(counts.values())
+    assert counts["valid refused"] == 0
+    assert counts["refused"] <= MOST_REFUSED
+    assert counts["by order"] <= MOST_OUT_OF_ORDER
