@@ -40,6 +40,7 @@ _STRUCTURE = frozenset(
 _REWRITTEN = ("oneOf", "allOf")
 _HEAD = ("$schema", "$id", "$defs", "definitions", "$comment")
 _MOST_PASSES = 10
+_MOST_COPIES = 300
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _LOGIC = ("anyOf", "oneOf", "allOf", "not", "if")
 Make = Callable[[dict[str, Any], Any], dict[str, Any]]
@@ -100,6 +101,7 @@ class _Fixing:
         self.schema = schema
         self.profile = profile
         self.changes: list[Change] = []
+        self.copies = 0
         self.is_merged = False
         self._leads: dict[str, str] | None = None
         self._meant: set[str] | None = None
@@ -179,7 +181,9 @@ class _Fixing:
     def merge(self) -> None:
         """The schemas of `allOf`, what stands beside a union, and the root's reference."""
         is_done = False
-        while not is_done:  # what is copied may have something to merge in it
+        for _ in range(_MOST_PASSES):  # what is copied may have something to merge in it
+            if is_done:
+                break
             self.changes = [change for change in self.changes if change.kind != "failed"]
             is_done = True
             for place, value in self.places():
@@ -243,6 +247,9 @@ class _Fixing:
 
     def _copy(self, value: dict[str, Any]) -> Any:
         """What a reference means, if that is no schema that refers to itself."""
+        self.copies += 1
+        if self.copies > _MOST_COPIES:
+            raise MergeError("references lead to ever more")
         found = self._meaning(value["$ref"])
         if leads_back(self.leads(), target_place(value["$ref"], self.schema) or ""):
             raise MergeError("a schema refers to itself")

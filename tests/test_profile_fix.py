@@ -110,6 +110,8 @@ def outputs(schema: Any, seed: int) -> list[Any]:
     found = []
     for room in (0, 10, 40, 80):
         text = b"".join(map(bytes, sampler.draw(sampler.least_bytes + room).pieces))
+        if text.count(b"null") > 6:  # too many ways to leave some out
+            continue
         with contextlib.suppress(OverflowError):  # the validator divides floats
             found.append(json.loads(text, parse_float=short, parse_int=short))
     return found
@@ -137,9 +139,8 @@ def check(schema: Any, name: str, seed: int) -> bool:
         value = output
         if any(change.kind == "wrapped" for change in fixed.changes):
             value = output[WRAPPED]
-        options = list(itertools.islice(without_nulls(value), 500))
 
-        assert any(map(judge.is_valid, options)) or len(options) == 500, output
+        assert any(map(judge.is_valid, without_nulls(value))), output
     return bool(found)
 
 
