@@ -73,7 +73,11 @@ Counts::Lifted Counts::Lift(ExprId id, bool is_last, unsigned depth) {
   switch (e.kind) {
     case Kind::kRepeat: {
       const std::uint32_t child = part(e.a, false);
-      result.slack = std::min(result.slack, e.c);
+      const std::uint64_t least = std::max<std::uint64_t>(pool_[ExprId{e.a}].min_length, 1);
+      if (e.c != kUnbounded) {
+        result.slack =
+            static_cast<std::uint32_t>(std::min(least * e.c, std::uint64_t{result.slack}));
+      }
       result.id = pool_.MakeRepeat(ExprId{child}, is_last ? 0 : e.b, kUnbounded);
       break;
     }

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
+#include <vector>
 
 #include "expressions.h"
 #include "hash.h"
@@ -28,6 +30,9 @@ class Likeness {
   std::optional<Need> Find(ExprId unit, ExprId wider);
   std::optional<Need> Known(ExprId unit, ExprId wider) const;
 
+  // Whether `wider` takes all that `unit` takes; false if that is hard to tell.
+  bool IsWithin(ExprId unit, ExprId wider);
+
   // A conjunction of a counted class of characters and more, if `unit` is one, spelled by a codec
   // or not.
   struct Counted {
@@ -40,19 +45,39 @@ class Likeness {
   bool IsPrefixFree(ExprId item);
   // Its run, and the bytes for which it is known to go on like that.
   Counts::Lifted Lift(const Counted& counted) const;
+  // An equal unit to the conjunction without the count, and the bytes for which it surely has room.
+  Counts::Lifted Uncount(const Counted& counted);
   // The bytes for which what is so counted surely has room for what it needs; 0 if none.
   static std::uint32_t Slack(const Counted& counted, const std::optional<Need>& need) noexcept;
 
-  std::size_t Bytes() const noexcept { return known_.Bytes() + prefix_free_.Bytes(); }
+  // The unit of all text in the same spelling.
+  ExprId AnyLike(ExprId unit);
+
+  std::size_t Bytes() const noexcept {
+    return known_.Bytes() + within_.Bytes() + prefix_free_.Bytes() +
+           plain_.size() * sizeof(*plain_.begin());
+  }
 
  private:
   static constexpr std::uint32_t kPumps = 1u << 30;
   static constexpr std::uint32_t kUnlike = 0xFFFFFFFFu;
 
+  // Bytes of the shortest text of a unit that takes only text, and the most that a residual needs.
+  struct Plain {
+    std::uint32_t least, need;
+  };
+  const std::optional<Plain>& AsPlain(ExprId unit);
+  std::optional<Plain> FindPlain(ExprId unit);
+
+  struct Pair;
+  void NoteUnlike(const std::vector<Pair>& pairs, std::size_t from, bool are_many);
+
   ExprPool& pool_;
   UnitRows& rows_;
   Memo known_;        // by pair: Need, packed
+  Memo within_;       // by pair
   Memo prefix_free_;  // by item
+  std::unordered_map<ExprId, std::optional<Plain>> plain_;
 };
 
 }  // namespace structag

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "unit_library.h"
 #include "vocabulary.h"
@@ -16,46 +17,85 @@ std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& t
   if (pool_[unit].kind == Kind::kScan || IsRun(unit)) return Walk(unit, trie, node);
   const ExprId general = MayDiffer(trie) ? counts_->Generalize(unit) : unit;
   if (general != unit && IsRun(general)) {
-    return WalkDifference(FindLocked(general, trie, node), unit);
+    return WalkDifference(FindLocked(general, trie, node), unit, Simpler::kLifted);
   }
   if (trie[node].below < thresholds_.many_below) return Walk(unit, trie, node);
+  const auto counted = likeness_.AsCounted(unit);
+  if (counted && short_cuts_.Has(ShortCut::kCountedLikeness)) {
+    if (auto summary = SummarizeCounted(*counted, unit, trie, node)) return summary;
+  }
   if (short_cuts_.Has(ShortCut::kLikeness) && RefusesNothing(unit)) {
     const std::shared_ptr<Summary> summary = Begin(unit, trie, node);
-    summary->base = FindLocked(AnyLike(unit), trie, node);
+    summary->base = FindLocked(likeness_.AnyLike(unit), trie, node);
     summary->is_told = false;
     summary->longest = summary->base->longest;
     summary->work = 1 + summary->base->work;
     return summary;
   }
-  std::shared_ptr<const Summary> summary;
-  const auto counted = likeness_.AsCounted(unit);
-  if (counted && short_cuts_.Has(ShortCut::kCountedLikeness)) {
-    summary = SummarizeCounted(*counted, unit, trie, node);
-    if (summary) return summary;
+  if (MayDiffer(trie)) {
+    const Counts::Lifted& loose = Loosen(unit);
+    if (loose.id != unit) {
+      return WalkDifference(FindFlat(loose.id, trie, node), unit, Simpler::kLoosened);
+    }
   }
   const ExprId loop = LoopOf(rows_.Of(unit));
-  if (loop != ExprPool::kEmpty) summary = MakeAround(loop, unit, trie, node);
-  return summary ? summary : Walk(unit, trie, node);
+  if (loop != ExprPool::kEmpty) {
+    if (auto summary = MakeAround(loop, unit, trie, node)) return summary;
+  }
+  return Walk(unit, trie, node);
 }
 
-// A count that no token is long enough to notice, or one that only long tokens notice.
+// A count that no token is long enough to notice, or one that only longer tokens notice.
 std::shared_ptr<const Summary> UnitLibrary::SummarizeCounted(const Likeness::Counted& counted,
                                                              ExprId unit, const Trie& trie,
                                                              std::uint32_t node) {
   const ExprId run = pool_.Spelled(counted.run);
   const ExprId uncounted = pool_.Spelled(counted.uncounted);
   if (MayDiffer(trie) && Likeness::Slack(counted, likeness_.Find(uncounted, run)) > 0) {
-    return WalkDifference(FindLocked(counted.run, trie, node), unit);
+    return WalkDifference(FindLocked(counted.run, trie, node), unit, Simpler::kLifted);
   }
-  const std::uint32_t slack = Likeness::Slack(counted, likeness_.Find(uncounted, uncounted));
-  if (slack == 0 || counted.min > 0) return nullptr;
-  const std::shared_ptr<const Summary> whole = FindLocked(counted.uncounted, trie, node);
-  return slack >= whole->longest ? whole : nullptr;
+  const Counts::Lifted lifted = likeness_.Uncount(counted);
+  if (lifted.slack < trie.depth() || counted.min > 0) return nullptr;
+  return FindLocked(lifted.id, trie, node);
+}
+
+// A simpler unit of a larger language, and the bytes for which it takes the same: without counts,
+// and all text if nothing is refused then.
+const Counts::Lifted& UnitLibrary::Loosen(ExprId unit) {
+  if (const auto known = loosened_.find(unit); known != loosened_.end()) return known->second;
+  Counts::Lifted result{unit, kUnbounded};
+  const auto lift = [&](const Counts::Lifted& lifted) {
+    if (lifted.slack < thresholds_.roomy) return;
+    result = {lifted.id, std::min(result.slack, lifted.slack)};
+  };
+  if (short_cuts_.Has(ShortCut::kCountedLikeness)) {
+    if (const auto counted = likeness_.AsCounted(unit)) lift(likeness_.Uncount(*counted));
+  }
+  lift(counts_->Lift(result.id));
+  if (short_cuts_.Has(ShortCut::kLikeness) && RefusesNothing(result.id)) {
+    result.id = likeness_.AnyLike(result.id);
+  }
+  bytes_ += sizeof(*loosened_.begin());
+  return loosened_.emplace(unit, result).first->second;
+}
+
+// A summary that is not made of others, so that others can differ from it.
+std::shared_ptr<const Summary> UnitLibrary::FindFlat(ExprId unit, const Trie& trie,
+                                                     std::uint32_t node) {
+  std::shared_ptr<const Summary>& place = summaries_[{&trie, node, unit}];
+  if (!place || place->IsMade() || place->base) {
+    place = Walk(unit, trie, node, Form::kFlat);
+    bytes_ += place->Bytes() + sizeof(Place);
+  }
+  return place;
 }
 
 // Whether every text can go on inside of the unit, wherever it may end.
 bool UnitLibrary::RefusesNothing(ExprId unit) {
   if (pool_[unit].kind == Kind::kEncoded && pool_[unit].b != kCodecRest) return false;
+  // What ends after so many characters refuses any more.
+  const auto counted = likeness_.AsCounted(unit);
+  if (counted && counted->max != kUnbounded) return false;
   const ExprId spelled = pool_.Spelled(unit);
   std::vector<std::uint32_t> parts{Raw(spelled)};
   if (pool_[spelled].kind == Kind::kAnd) {
@@ -67,9 +107,9 @@ bool UnitLibrary::RefusesNothing(ExprId unit) {
     return e.kind == Kind::kNot && IsFinite(ExprId{e.a}, 0);
   });
   if (parts.empty()) return false;
-  const ExprId text = pool_.Spelled(AnyLike(unit));
+  const ExprId text = pool_.Spelled(likeness_.AnyLike(unit));
   const auto need = likeness_.Find(pool_.MakeAnd(std::move(parts)), text);
-  return need && (excluded == 0 || need->pumps);
+  return need && (excluded == 0 || need->pumps) && likeness_.IsWithin(spelled, text);
 }
 
 bool UnitLibrary::IsFinite(ExprId id, unsigned depth) const {
@@ -97,13 +137,6 @@ bool UnitLibrary::IsRun(ExprId unit) const {
   const auto is_run = [&](std::uint32_t part) { return IsRun(ExprId{part}); };
   return e->kind == Kind::kAnd && pool_[unit].kind == Kind::kAnd &&
          std::ranges::all_of(pool_.Members(unit), is_run);
-}
-
-// The unit of all text in the same spelling.
-ExprId UnitLibrary::AnyLike(ExprId unit) {
-  const ExprId text = pool_.MakeNot(ExprPool::kEmpty, kUtf8Start);
-  const Expr e = pool_[unit];
-  return e.kind == Kind::kEncoded ? pool_.MakeEncoded(text, kCodecRest, Codec{e.c}) : text;
 }
 
 std::shared_ptr<Summary> UnitLibrary::Begin(ExprId unit, const Trie& trie,
@@ -172,11 +205,11 @@ void UnitLibrary::AddPart(Summary& summary, std::uint32_t depth, std::uint32_t r
   summary.work += 1 + part.work;
 }
 
-std::shared_ptr<const Summary> UnitLibrary::Walk(ExprId unit, const Trie& trie,
-                                                 std::uint32_t start) {
+std::shared_ptr<const Summary> UnitLibrary::Walk(ExprId unit, const Trie& trie, std::uint32_t start,
+                                                 Form form) {
   const std::shared_ptr<Summary> summary = Begin(unit, trie, start);
   const bool is_scan = pool_[unit].kind == Kind::kScan;
-  const bool may_have_parts = !is_scan && !IsRun(unit);
+  const bool may_have_parts = !is_scan && form == Form::kMade && !IsRun(unit);
   const std::size_t outer = frames_.size();
   const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t&) {
     row = rows_.Step(row, trie[node].byte);
@@ -203,14 +236,14 @@ std::shared_ptr<const Summary> UnitLibrary::Walk(ExprId unit, const Trie& trie,
 }
 
 std::shared_ptr<const Summary> UnitLibrary::WalkDifference(std::shared_ptr<const Summary> general,
-                                                           ExprId unit) {
+                                                           ExprId unit, Simpler simpler) {
   constexpr std::uint32_t kTall = 255;  // heights stop counting here
   const Trie& trie = general->trie;
   const std::shared_ptr<Summary> summary = Begin(unit, trie, general->start);
   summary->base = general;
   summary->is_told = false;
   summary->longest = general->longest;
-  if (FindLost(*summary)) return summary;
+  if (simpler == Simpler::kLifted && FindLost(*summary)) return summary;
   const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t& base) {
     const TrieNode& at = trie[node];
     ++summary->work;
@@ -218,7 +251,9 @@ std::shared_ptr<const Summary> UnitLibrary::WalkDifference(std::shared_ptr<const
     if (base == UnitRows::kDead) return false;  // the general unit takes all that this one does
     row = rows_.Step(row, at.byte);
     if (row == base) return false;
-    const Counts::Lifted& lifted = rows_.LiftedBy(*counts_, likeness_, row);
+    const Counts::Lifted& lifted = simpler == Simpler::kLifted
+                                       ? rows_.LiftedBy(*counts_, likeness_, row)
+                                       : Loosen(rows_.IdOf(row));
     const std::uint32_t height = at.height == kTall ? kUnbounded : at.height;
     if (lifted.id == rows_.IdOf(base) && lifted.slack >= height)
       return false;  // alike from here on
@@ -228,7 +263,7 @@ std::shared_ptr<const Summary> UnitLibrary::WalkDifference(std::shared_ptr<const
     return true;
   };
   WalkBelow(trie, general->start, rows_.Of(unit), rows_.Of(general->unit), visit);
-  std::ranges::sort(summary->lost);
+  Lose(*summary, std::exchange(summary->lost, {}));
   return summary;
 }
 
@@ -267,15 +302,21 @@ bool UnitLibrary::FindLost(Summary& summary) {
   const Lengths& lengths = LengthsOf(run);
   const auto lost = std::span(lengths.tokens).first(lengths.more[e.c]);
   summary.work += 1 + lengths.tokens.size();
-  if (run.inside.IsList() || lost.size() <= vocabulary_.MaskWords() / 4) {
-    summary.lost.assign(lost.begin(), lost.end());
-    std::ranges::sort(summary.lost);
+  Lose(summary, {lost.begin(), lost.end()});
+  return true;
+}
+
+// Takes tokens out of what is inside of a summary's base: as a list, or for good if they are many.
+void UnitLibrary::Lose(Summary& summary, std::vector<std::uint32_t> lost) const {
+  const IdSet& inside = summary.base->inside;
+  if (inside.IsList() || lost.size() <= vocabulary_.MaskWords() / 4) {
+    std::ranges::sort(lost);
+    summary.lost = std::move(lost);
   } else {
-    summary.inside = run.inside;
+    summary.inside = inside;
     summary.inside.Remove(lost);
     summary.is_told = true;
   }
-  return true;
 }
 
 const UnitLibrary::Frontier& UnitLibrary::FrontierOf(const Summary& loop) {

@@ -40,6 +40,7 @@ class UnitLibrary {
     std::size_t few_exits = 4096;    // the rests after so many exits are merged
     int wide_loop = 16;              // ASCII characters of a run worth a summary of its own
     std::uint32_t many_below = 512;  // nodes below the place where it begins
+    std::uint32_t roomy = 8;         // for so many bytes a count must not matter, to be lifted
     std::uint32_t worth_it = 4;      // times as many nodes as below where tokens leave the run
   };
 
@@ -73,13 +74,17 @@ class UnitLibrary {
   std::shared_ptr<Summary> Begin(ExprId unit, const Trie& trie, std::uint32_t node) const;
   bool IsRun(ExprId unit) const;
   bool IsFinite(ExprId id, unsigned depth) const;
-  ExprId AnyLike(ExprId unit);
   bool RefusesNothing(ExprId unit);
   std::shared_ptr<const Summary> SummarizeCounted(const Likeness::Counted& counted, ExprId unit,
                                                   const Trie& trie, std::uint32_t node);
-  std::shared_ptr<const Summary> Walk(ExprId unit, const Trie& trie, std::uint32_t node);
-  std::shared_ptr<const Summary> WalkDifference(std::shared_ptr<const Summary> general,
-                                                ExprId unit);
+  enum class Form { kMade, kFlat };  // of others, where that is worth it; by itself
+  std::shared_ptr<const Summary> Walk(ExprId unit, const Trie& trie, std::uint32_t node,
+                                      Form form = Form::kMade);
+  const Counts::Lifted& Loosen(ExprId unit);
+  std::shared_ptr<const Summary> FindFlat(ExprId unit, const Trie& trie, std::uint32_t node);
+  enum class Simpler { kLifted, kLoosened };  // how the general unit comes out of this one
+  std::shared_ptr<const Summary> WalkDifference(std::shared_ptr<const Summary> general, ExprId unit,
+                                                Simpler simpler);
   std::shared_ptr<const Summary> MakeAround(ExprId loop, ExprId unit, const Trie& trie,
                                             std::uint32_t node);
   bool MayDiffer(const Trie& trie) const noexcept;
@@ -108,6 +113,7 @@ class UnitLibrary {
   };
   const Lengths& LengthsOf(const Summary& run);
   bool FindLost(Summary& summary);
+  void Lose(Summary& summary, std::vector<std::uint32_t> lost) const;
 
   std::size_t MemoryLocked() const;
 
@@ -130,6 +136,7 @@ class UnitLibrary {
   std::vector<Frame> frames_;  // of the walks in progress, one within another
   Thresholds thresholds_;      // of the call in progress
   std::unordered_map<Place, std::shared_ptr<const Summary>, HashPlace> summaries_;
+  std::unordered_map<ExprId, Counts::Lifted> loosened_;
   Memo too_hard_;  // units, not to be tried once more at every node
   struct HashNodes {
     std::size_t operator()(const std::vector<std::uint32_t>& nodes) const noexcept;
