@@ -123,7 +123,7 @@ std::shared_ptr<Generations> MakeEngine(
   if (forced) {
     const auto [many_below, few_exits, wide_loop] = *forced;
     acceleration.many_below = many_below;
-    acceleration.units = {few_exits, wide_loop, many_below, 0};
+    acceleration.units = {few_exits, wide_loop, many_below, 0, 0};
   }
   const std::string_view view(text.c_str(), text.size());
   const ReleaseGil release;

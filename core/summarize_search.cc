@@ -40,7 +40,7 @@ std::shared_ptr<const Summary> UnitLibrary::SummarizeSearch(ExprId unit) {
   const Expr e = pool_[unit];
   const SearchAutomaton& search = SearchOf(e);
   const std::shared_ptr<Summary> summary = Begin(unit, trie, Trie::kRoot);
-  summary->base = FindLocked(AnyLike(unit), trie, Trie::kRoot);
+  summary->base = FindLocked(likeness_.AnyLike(unit), trie, Trie::kRoot);
   summary->is_told = false;
   summary->longest = summary->base->longest;
 
