@@ -34,10 +34,9 @@ def clashing(schema: Any, lower: Lower, most: int) -> list[str]:
         return []
     try:
         copy = _copied(schema, [MAX_NODES])
-    except _TooLargeError:
+        _Search(copy, lower, most).shrink(copy)
+    except (_TooLargeError, RecursionError):  # deep, or a Python value that holds itself
         return []
-    search = _Search(copy, lower, most)
-    search.shrink(copy)
     return list(_left(copy, ""))
 
 

@@ -79,6 +79,14 @@ def at(schema: Any, pointer: str) -> Any:
     return schema
 
 
+def test_a_schema_that_holds_itself_is_not_looked_into() -> None:
+    schema: dict[str, Any] = {"type": "object", "allOf": [{"type": "string"}]}
+    schema["properties"] = {"a": schema}
+    error = refusal(schema)
+    assert error is not None
+    assert "clash" not in error.message
+
+
 def test_what_is_named_stands_in_the_schema() -> None:
     rng = random.Random(5)
     named = 0
