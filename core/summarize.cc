@@ -35,7 +35,7 @@ std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& t
   if (MayDiffer(trie)) {
     const Counts::Lifted& loose = Loosen(unit);
     if (loose.id != unit) {
-      return WalkDifference(FindFlat(loose.id, trie, node), unit, Simpler::kLoosened);
+      return WalkDifference(FindSimple(loose.id, trie, node), unit, Simpler::kLoosened);
     }
   }
   const ExprId loop = LoopOf(rows_.Of(unit));
@@ -72,22 +72,34 @@ const Counts::Lifted& UnitLibrary::Loosen(ExprId unit) {
     if (const auto counted = likeness_.AsCounted(unit)) lift(likeness_.Uncount(*counted));
   }
   lift(counts_->Lift(result.id));
-  if (short_cuts_.Has(ShortCut::kLikeness) && RefusesNothing(result.id)) {
-    result.id = likeness_.AnyLike(result.id);
+  if (short_cuts_.Has(ShortCut::kLikeness)) {
+    result.id =
+        RefusesNothing(result.id) ? likeness_.AnyLike(result.id) : LiftExclusions(result.id);
   }
   bytes_ += sizeof(*loosened_.begin());
   return loosened_.emplace(unit, result).first->second;
 }
 
-// A summary that is not made of others, so that others can differ from it.
-std::shared_ptr<const Summary> UnitLibrary::FindFlat(ExprId unit, const Trie& trie,
-                                                     std::uint32_t node) {
-  std::shared_ptr<const Summary>& place = summaries_[{&trie, node, unit}];
-  if (!place || place->IsMade() || place->base) {
-    place = Walk(unit, trie, node, Form::kFlat);
-    bytes_ += place->Bytes() + sizeof(Place);
+ExprId UnitLibrary::LiftExclusions(ExprId unit) {
+  const auto [rest, excluded] = WithoutExclusions(pool_.Spelled(unit));
+  if (!excluded || rest == ExprPool::kEmpty) return unit;
+  const auto need = likeness_.Find(rest, rest);
+  if (!need || !need->pumps) return unit;
+  const Expr e = pool_[unit];
+  return e.kind == Kind::kEncoded ? pool_.MakeEncoded(rest, e.b, Codec{e.c}) : rest;
+}
+
+// A summary from which others can differ: its tokens are its own, or its base's but some.
+std::shared_ptr<const Summary> UnitLibrary::FindSimple(ExprId unit, const Trie& trie,
+                                                       std::uint32_t node) {
+  const Place place{&trie, node, unit};
+  if (summaries_.contains(place) || IsSearch(unit)) {
+    std::shared_ptr<const Summary> known = FindLocked(unit, trie, node);
+    if (!known->IsMade() && !(known->base && known->is_told)) return known;
   }
-  return place;
+  const std::shared_ptr<const Summary> flat = Walk(unit, trie, node, Form::kFlat);
+  bytes_ += flat->Bytes() + sizeof(Place);
+  return summaries_[place] = flat;
 }
 
 // Whether every text can go on inside of the unit, wherever it may end.
@@ -97,19 +109,26 @@ bool UnitLibrary::RefusesNothing(ExprId unit) {
   const auto counted = likeness_.AsCounted(unit);
   if (counted && counted->max != kUnbounded) return false;
   const ExprId spelled = pool_.Spelled(unit);
+  const auto [rest, excluded] = WithoutExclusions(spelled);
+  if (rest == ExprPool::kEmpty) return false;
+  const ExprId text = pool_.Spelled(likeness_.AnyLike(unit));
+  const auto need = likeness_.Find(rest, text);
+  return need && (!excluded || need->pumps) && likeness_.IsWithin(spelled, text);
+}
+
+// A conjunction without the finite languages it excludes, and whether there are any; kEmpty if
+// there is nothing else.  Where ends are without number, a few words less are as many.
+std::pair<ExprId, bool> UnitLibrary::WithoutExclusions(ExprId spelled) {
   std::vector<std::uint32_t> parts{Raw(spelled)};
   if (pool_[spelled].kind == Kind::kAnd) {
     parts.assign(pool_.Members(spelled).begin(), pool_.Members(spelled).end());
   }
-  // Of ends without number, a few words less are as many.
   const std::size_t excluded = std::erase_if(parts, [&](std::uint32_t part) {
     const Expr& e = pool_[ExprId{part}];
     return e.kind == Kind::kNot && IsFinite(ExprId{e.a}, 0);
   });
-  if (parts.empty()) return false;
-  const ExprId text = pool_.Spelled(likeness_.AnyLike(unit));
-  const auto need = likeness_.Find(pool_.MakeAnd(std::move(parts)), text);
-  return need && (excluded == 0 || need->pumps) && likeness_.IsWithin(spelled, text);
+  if (parts.empty()) return {ExprPool::kEmpty, true};
+  return {pool_.MakeAnd(std::move(parts)), excluded > 0};
 }
 
 bool UnitLibrary::IsFinite(ExprId id, unsigned depth) const {
@@ -240,9 +259,10 @@ std::shared_ptr<const Summary> UnitLibrary::WalkDifference(std::shared_ptr<const
   constexpr std::uint32_t kTall = 255;  // heights stop counting here
   const Trie& trie = general->trie;
   const std::shared_ptr<Summary> summary = Begin(unit, trie, general->start);
-  summary->base = general;
+  summary->base = general->base ? general->base : general;
   summary->is_told = false;
   summary->longest = general->longest;
+  summary->lost = general->lost;
   if (simpler == Simpler::kLifted && FindLost(*summary)) return summary;
   const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t& base) {
     const TrieNode& at = trie[node];

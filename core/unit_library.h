@@ -75,13 +75,15 @@ class UnitLibrary {
   bool IsRun(ExprId unit) const;
   bool IsFinite(ExprId id, unsigned depth) const;
   bool RefusesNothing(ExprId unit);
+  std::pair<ExprId, bool> WithoutExclusions(ExprId spelled);
+  ExprId LiftExclusions(ExprId unit);
   std::shared_ptr<const Summary> SummarizeCounted(const Likeness::Counted& counted, ExprId unit,
                                                   const Trie& trie, std::uint32_t node);
   enum class Form { kMade, kFlat };  // of others, where that is worth it; by itself
   std::shared_ptr<const Summary> Walk(ExprId unit, const Trie& trie, std::uint32_t node,
                                       Form form = Form::kMade);
   const Counts::Lifted& Loosen(ExprId unit);
-  std::shared_ptr<const Summary> FindFlat(ExprId unit, const Trie& trie, std::uint32_t node);
+  std::shared_ptr<const Summary> FindSimple(ExprId unit, const Trie& trie, std::uint32_t node);
   enum class Simpler { kLifted, kLoosened };  // how the general unit comes out of this one
   std::shared_ptr<const Summary> WalkDifference(std::shared_ptr<const Summary> general, ExprId unit,
                                                 Simpler simpler);
