@@ -17,11 +17,14 @@ from typing import Any, NamedTuple
 from structag.profile_lint import ASSERTING, accepts, beside_reference
 from structag.profiles import Profile
 from structag.schema_merge import MergeError, merge
+from structag.schema_voices import has_several_voices, speaks
 from structag.subschemas import (
     escaped,
+    is_inside,
     is_object,
     leads_back,
     optional_properties,
+    reached,
     redirect,
     required_names,
     schema_at,
@@ -42,6 +45,8 @@ _HEAD = ("$schema", "$id", "$defs", "definitions", "$comment")
 _MOST_PASSES = 10
 _MOST_COPIES = 300
 _ANCHORS = ("$anchor", "$dynamicAnchor")
+_NEGATING = frozenset(("not", "if", "oneOf", "contains"))
+"""Keywords that may accept more where the schema in them accepts less."""
 _LOGIC = ("anyOf", "oneOf", "allOf", "not", "if")
 Make = Callable[[dict[str, Any], Any], dict[str, Any]]
 WRAPPED = "value"
@@ -90,8 +95,10 @@ def fix_schema(schema: Any, profile: Profile) -> Fixed:
         changes = {change: None for change in changes if change.kind != "failed"}
         changes |= dict.fromkeys(fixing.changes)
         if json.dumps(fixed) == before:
-            break
-    return Fixed(fixed, list(changes))
+            return Fixed(fixed, list(changes))
+    # Half fixed it would be fixed further the next time; references may lead to ever more.
+    change = Change("", "failed", "it stays as it is: fixing it comes to no end")
+    return Fixed(json.loads(json.dumps(schema, default=float)), [change])
 
 
 class _Fixing:
@@ -127,7 +134,7 @@ class _Fixing:
         found = []
         unread: list[str] = []
         for place, value in subschemas(self.schema):
-            if any(place == one or place.startswith(f"{one}/") for one in unread):
+            if is_inside(place, unread):
                 continue
             found.append((place, value))
             unread += [f"{place}/{key}" for key in value if self._is_unread(value, key)]
@@ -191,7 +198,7 @@ class _Fixing:
                     is_done &= not self._replace(place, value, "allOf", self._all_of)
                 if self._is_beside_reference(value):
                     is_done &= not self._replace(place, value, "$ref", self._reference)
-                if self.profile.closed and _is_beside_union(value):
+                if self._is_beside_union(value):
                     is_done &= not self._replace(place, value, "anyOf", self._any_of)
             root = self.schema
             if self.profile.object_root and isinstance(root, dict) and "$ref" in root:
@@ -204,14 +211,26 @@ class _Fixing:
         others = any(key in ASSERTING and key != "$ref" for key in value)
         return "$ref" in value and others and (is_closed or self.profile.references == "any")
 
+    def _is_beside_union(self, value: dict[str, Any]) -> bool:
+        """Whether an object stands beside alternatives that speak of members, too.
+
+        If both were closed, each would close out the members of the other; and if null stood for
+        what is left out, what an alternative requires would always be there.
+        """
+        parts = value.get("anyOf")
+        if not self.profile.closed or not is_object(value) or not isinstance(parts, list):
+            return False
+        if self.profile.all_required and speaks(parts):
+            return True
+        return any(isinstance(part, dict) and (is_object(part) or "$ref" in part) for part in parts)
+
     def _replace(self, place: str, value: dict[str, Any], key: str, make: Make) -> bool:
         """Put what `make` says in place of a schema; False if it cannot be said."""
         base = {name: part for name, part in value.items() if name not in (key, *_HEAD)}
         try:
             moved = [f"{place}/{name}" for name in (key, *base)]
-            for target in self.leads().values():
-                if any(target == one or target.startswith(f"{one}/") for one in moved):
-                    raise MergeError("something refers into it")
+            if any(is_inside(target, moved) for target in self.leads().values()):
+                raise MergeError("something refers into it")
             made = json.loads(json.dumps(make(base, value[key])))
         except MergeError as error:
             self.note(f"{place}/{key}", "failed", f"`{key}` cannot be merged: {error}")
@@ -279,17 +298,35 @@ class _Fixing:
         """Objects have the properties that they name, all of them if need be."""
         if not self.profile.closed:
             return
+        kept = self._kept()
         for place, value in self.places():
             is_left = (
-                "allOf" in value or _is_beside_union(value) or self._is_beside_reference(value)
+                "allOf" in value or self._is_beside_union(value) or self._is_beside_reference(value)
             )
-            if is_object(value) and not is_left:
+            if not is_object(value) or is_left:
+                continue
+            if is_inside(place, kept):
+                if value.get("additionalProperties") is not False or optional_properties(value):
+                    message = "an object stays open: more is said of it elsewhere"
+                    self.note(place, "failed", message)
+            else:
                 self._close(place, value)
                 if self.profile.all_required and isinstance(value.get("properties"), dict):
                     for name in optional_properties(value):
                         self._let_be_null(f"{place}/properties/{escaped(name)}", value, name)
                     names = (*value["properties"], *required_names(value))
                     value["required"] = list(dict.fromkeys(names))
+
+    def _kept(self) -> set[str]:
+        """The places in which no object may be closed, nor its properties be nullable.
+
+        Null stands for what is left out only where nobody else says of the same value that it is
+        there; and what is negated, or counted, must not become less.
+        """
+        kept = {to for at, to in self.leads().items() if not _NEGATING.isdisjoint(at.split("/"))}
+        if self.profile.all_required:
+            kept |= {place for place, value in subschemas(self.schema) if has_several_voices(value)}
+        return reached(self.leads(), kept)
 
     def _close(self, place: str, value: dict[str, Any]) -> None:
         others = value.get("additionalProperties", True)
@@ -344,19 +381,6 @@ class _Fixing:
         self.note(
             "", "wrapped", f"the root is no object: it is now the property `{WRAPPED}` of one"
         )
-
-
-def _is_beside_union(value: dict[str, Any]) -> bool:
-    """Whether an object stands beside alternatives that name members, too.
-
-    If both were closed, each would close out the members of the other.
-    """
-    parts = value.get("anyOf")
-    return (
-        is_object(value)
-        and isinstance(parts, list)
-        and any(isinstance(part, dict) and (is_object(part) or "$ref" in part) for part in parts)
-    )
 
 
 def _nullable(schema: Any, *, in_place: bool) -> Any:

@@ -6,7 +6,7 @@ schema with an `$id` of its own is left to itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, unquote
@@ -143,6 +143,26 @@ def recursive_references(schema: Any, *, but_optional: bool = False) -> list[str
                     pending.append(following)
         if seen & inside[place]:
             found.append(f"{place}/$ref")
+    return found
+
+
+def is_inside(place: str, places: Iterable[str]) -> bool:
+    """Whether a place is one of some, or in one of them."""
+    return any(place == one or place.startswith(f"{one}/") for one in places)
+
+
+def reached(leads: Mapping[str, str], places: Iterable[str]) -> set[str]:
+    """Some places, and those to which references in them lead, by whatever way.
+
+    `leads` is what `targets` says of the whole schema.
+    """
+    found = {*places}
+    pending = [*found]
+    while pending:
+        outer = [pending.pop()]
+        new = {target for place, target in leads.items() if is_inside(place, outer)} - found
+        found |= new
+        pending += new
     return found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.maskbench import DATA, part_of_500
 from support.random_schemas import NAMES, random_schema
@@ -19,6 +19,7 @@ structag = pytest.importorskip("structag")
 
 from jsonschema import Draft202012Validator  # noqa: E402
 
+from structag import profile_fix  # noqa: E402
 from structag.errors import StructagError  # noqa: E402
 from structag.profile_fix import WRAPPED, Fixed, fix_schema  # noqa: E402
 from structag.profile_lint import lint_request  # noqa: E402
@@ -27,7 +28,6 @@ from structag.sample import Sampler  # noqa: E402
 from structag.subschemas import schema_at  # noqa: E402
 
 BYTES = structag.Compiler(structag.Vocabulary.byte_level())
-EXAMPLES = max(1, settings.get_profile("structag").max_examples // 40)
 FLAT: list[dict[str, Any]] = [
     {"type": "string"}, {"type": "integer"}, {"type": ["string", "null"]}, {"enum": ["a", 1, None]},
     {"type": "integer", "minimum": 3}, {"type": "number", "maximum": 9}, {"type": "null"},
@@ -144,13 +144,11 @@ def check(schema: Any, name: str, seed: int) -> bool:
     return bool(found)
 
 
-@settings(max_examples=EXAMPLES, derandomize=True)
 @given(st.integers(0, 2**32), st.sampled_from(sorted(PROFILES)))
 def test_any_schema(seed: int, name: str) -> None:
     check(random_schema(random.Random(seed)), name, seed)
 
 
-@settings(max_examples=EXAMPLES, derandomize=True)
 @given(st.integers(0, 2**32), st.sampled_from(["openai", "anthropic", "gemini"]))
 def test_schemas_for_providers(seed: int, name: str) -> None:
     check(whole_wish(random.Random(seed)), name, seed)
@@ -237,6 +235,23 @@ DEFS = {"$defs": {"t": TEXT}}
             {"anyOf": [{**closed(a=TEXT), "properties": {"a": TEXT, name: TEXT}} for name in "bc"]},
             [],
         ),
+        # Null would otherwise do for what the alternatives require.
+        (
+            "openai",
+            closed(
+                r={"type": "object", "properties": {"a": TEXT, "b": TEXT},
+                   "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+            ),
+            closed(
+                r={"anyOf": [
+                    {"type": "object", "required": ["a", "b"], "additionalProperties": False,
+                     "properties": {"a": TEXT, "b": {"type": ["string", "null"]}}},
+                    {"type": "object", "required": ["a", "b"], "additionalProperties": False,
+                     "properties": {"a": {"type": ["string", "null"]}, "b": TEXT}},
+                ]}
+            ),
+            ["nullable", "nullable"],
+        ),
         (
             "openai",
             closed(a={"$ref": "#/$defs/t", "description": "d"}) | DEFS,
@@ -300,3 +315,88 @@ def test_what_cannot_be_merged_says_why(schema: Any, why: str) -> None:
     assert [c.message for c in changes if c.kind == "failed"] == [
         f"`allOf` cannot be merged: {why}"
     ]
+
+
+NULL, NUMBER = {"type": "null"}, {"type": "number"}
+TWICE = [  # Together: no number but null, which is there; `null` must not stand for nothing.
+    {"type": "object", "properties": {"a": NULL}, "required": ["a"]},
+    {"type": "object", "properties": {"a": NUMBER}},
+]
+
+
+@pytest.mark.parametrize(
+    ("schema", "output"),
+    [
+        (TWICE[0] | {"anyOf": [TWICE[1]]}, {"a": None}),
+        # Nested, in elements, in members, by reference, and from other keywords.
+        (TWICE[0] | {"anyOf": [{"anyOf": [TWICE[1], TWICE[1]]}]}, {"a": None}),
+        ({"type": "array", "items": TWICE[0], "anyOf": [{"items": TWICE[1]}]}, [{"a": None}]),
+        ({"type": "array", "items": TWICE[1], "contains": TWICE[0]}, [{"a": None}]),
+        ({"patternProperties": {"^b$": TWICE[0]}, "properties": {"b": TWICE[1]}, "type": "object"},
+         {"b": {"a": None}}),
+        ({"$ref": "#/$defs/x", "anyOf": [{"$ref": "#/$defs/y"}], "minLength": 1}, {"a": None}),
+        ({"anyOf": [TWICE[1]], "oneOf": [TWICE[0], TWICE[0] | {"minProperties": 9}]},
+         {"a": None}),
+        ({"allOf": [{"anyOf": [TWICE[1], TEXT]}, {"anyOf": [TWICE[0], TEXT]}]}, {"a": None}),
+        ({"items": TWICE[1], "enum": [[{"a": None}], "a"]}, [{"a": None}]),
+        ({"properties": {"b": TWICE[1]}, "type": "object", "required": ["b"],
+          "dependentSchemas": {"b": {"properties": {"b": TWICE[0]}}}}, {"b": {"a": None}}),
+        # Where the profile does not read.
+        ({"type": "object",
+          "patternProperties": {"": {"$ref": "#/$defs/y", "enum": [{"a": None}]}}},
+         {"b": {"a": None}}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_null_stands_for_nothing_only_where_nobody_else_asks_for_it(
+    schema: Any, output: Any
+) -> None:
+    defs = {"x": TWICE[0], "y": TWICE[1]}
+    whole = closed(**{"in": schema}) | {"$defs": defs}
+    assert not Draft202012Validator(whole).is_valid({"in": output})
+
+    fixed = fix_schema(whole, PROFILES["openai"])
+
+    assert not Draft202012Validator(fixed.schema).is_valid({"in": output})
+    assert [change for change in fixed.changes if change.kind == "failed"]
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_what_is_negated_is_not_closed(name: str) -> None:
+    """It would refuse less, and the negation accept more."""
+    negated = {"$defs": {"x": {"type": "object", "properties": {"a": {}}}}}
+    schema = closed(b={"not": {"$ref": "#/$defs/x"}}) | negated
+
+    fixed = fix_schema(schema, PROFILES[name])
+
+    assert fixed.schema == schema
+    assert [(c.pointer, c.kind) for c in fixed.changes] == [("/$defs/x", "failed")]
+
+
+def chain(links: int) -> dict[str, Any]:
+    """Definitions that are each merged with the next: outer ones first, so round by round."""
+    defs: dict[str, Any] = {
+        f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"required": [f"p{n}"]}]}
+        for n in reversed(range(links))
+    }
+    return closed(r={"$ref": "#/$defs/d0"}) | {
+        "$defs": {f"d{links}": {"type": "object", "properties": {"a": TEXT}}} | defs
+    }
+
+
+@pytest.mark.parametrize(("links", "is_fixed"), [(2, True), (5, True), (9, False), (60, False)])
+def test_fixing_ends_or_leaves_all_as_it_is(
+    links: int, is_fixed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At either bound fixing twice is fixing once."""
+    monkeypatch.setattr(profile_fix, "_MOST_COPIES", 6)
+    monkeypatch.setattr(profile_fix, "_MOST_PASSES", 5)
+    schema = chain(links)
+    for name in ("openai", "anthropic", "gemini"):
+        fixed = fix_schema(schema, PROFILES[name])
+
+        assert fix_schema(fixed.schema, PROFILES[name]).schema == fixed.schema
+        assert (fixed.schema == schema) is not is_fixed
+        if not is_fixed:
+            assert [change.kind for change in fixed.changes] == ["failed"]
+            assert "comes to no end" in fixed.changes[0].message
