@@ -81,7 +81,7 @@ def test_why_shows_where_a_token_leads(capsys: pytest.CaptureFixture[str]) -> No
         "  `7` fits  in #/properties/b › #/$defs/list/items",
         "after it:",
         "expected a digit, `,`, `]` or whitespace",
-        "  `,`, `]` or whitespace  in #/properties/b",
+        "  `,`, `]` or whitespace  in #/properties/b › #/$defs/list",
         "  a digit  in #/properties/b › #/$defs/list/items",
     ]
 
@@ -214,7 +214,7 @@ def test_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines(capsys) == [
         "1  accepted",
         "2  rejected at line 1, column 16 (byte 15): got `x`, "
-        "expected a digit, `-`, `]` or whitespace  in #/properties/b",
+        "expected a digit, `-`, `]` or whitespace  in #/properties/b › #/$defs/list",
         "3  rejected at line 1, column 6 (byte 5): got `1`, "
         "expected `false`, `true` or whitespace  in #",
         "1 of 3 accepted",
