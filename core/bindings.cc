@@ -257,7 +257,7 @@ void BindEngine(nb::module_& m) {
            [](Generations& g) {
              const ReleaseGil release;
              const std::shared_ptr<Engine> engine = g.Newest();
-             return Engine::Call(*engine).IsViable(engine->start());
+             return Engine::Call(*engine).HasFirstToken();
            })
       .def_prop_ro("memory_bytes", [](const Generations& g) { return g.stats().memory_bytes; })
       .def("stats", [](const Generations& g) {

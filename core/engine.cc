@@ -101,6 +101,13 @@ bool Engine::IsViable(StateId state) {
   return FindOut(state, StatePool::Claim::kViable, [&] { return HasToken(state); });
 }
 
+bool Engine::HasFirstToken() {
+  if (states_.IsComplete(start_)) return true;
+  std::vector<std::uint32_t> row(vocabulary_->MaskWords());
+  MaskOf(start_).Write(row.data());
+  return std::ranges::any_of(row, [](std::uint32_t word) { return word != 0; });
+}
+
 template <class Find>
 bool Engine::FindOut(StateId state, StatePool::Claim claim, Find find) {
   if (const std::optional<bool> known = states_.Known(state, claim)) return *known;

@@ -88,6 +88,8 @@ class Engine {
     std::vector<Expectation> Expectations(StateId state) { return Locked().Expectations(state); }
     // Whether an output can go on (or end) from `state`, token by token.  Not with kNever.
     bool IsViable(StateId state) { return Locked().IsViable(state); }
+    // Whether an output may begin, or be empty.  Not with kNever.
+    bool HasFirstToken() { return Locked().HasFirstToken(); }
 
     // Whether anything had to be found out.
     bool IsSlow() const noexcept { return lock_.owns_lock(); }
@@ -139,6 +141,7 @@ class Engine {
     return ExpectationFinder(states_, exprs_, first_bytes_, *vocabulary_, meter_).Find(state);
   }
   bool IsViable(StateId state);
+  bool HasFirstToken();
   std::size_t MemoryBytes() const noexcept;
   void NoteSize() noexcept;
   void CheckMemory() const;

@@ -40,6 +40,7 @@ from structag.schema.unevaluated import apply_unevaluated, without_evaluation
 from structag.schema.values import (
     constants,
     names_of,
+    object_of,
     schema_of,
     schemas_of,
     text_of,
@@ -368,9 +369,7 @@ class Expander:
 
     def dependencies(self, node: Node, keyword: str) -> Forms:
         """`dependentRequired`, `dependentSchemas` and the older `dependencies`."""
-        value = node.value[keyword]
-        if not isinstance(value, dict):
-            raise wrong_value(node, keyword, "an object")
+        value = object_of(node, keyword)
         forms = ANY
         container = node.child(keyword, value)
         for name, needs in value.items():

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from structag.grammar.builder import MAX_COUNT
-from structag.schema.document import Node, unsupported, wrong_value
+from structag.schema.document import Node, unsupported
 from structag.schema.facts import (
     ANY,
     NONE,
@@ -36,6 +36,7 @@ from structag.schema.values import (
     count_of,
     names_of,
     number_of,
+    object_of,
     schema_in,
     schema_map_of,
     schema_of,
@@ -394,9 +395,7 @@ def _one_of(expander: Expander, node: Node, key: str) -> Forms:
 
 
 def _dependencies(expander: Expander, node: Node, key: str) -> Forms:
-    value = node.value[key]
-    if not isinstance(value, dict):
-        raise wrong_value(node, key, "an object")
+    value = object_of(node, key)
     container = node.child(key, value)
     parts: list[Forms] = []
     for name, needs in value.items():

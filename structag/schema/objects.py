@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import permutations, product
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from structag.grammar.builder import GrammarBuilder
+from structag.grammar.builder import MAX_COUNT, GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.schema.document import Node, unsupported
 from structag.schema.facts import Goal, Members, ObjectFacts, Witness, joined
@@ -117,6 +117,10 @@ def names_besides(builder: GrammarBuilder, names: list[str]) -> Ref:
 def inside(style: MemberStyle, facts: ObjectFacts) -> Ref:
     """The members of the objects that satisfy `facts`: what stands between the braces."""
     builder, expander = style.builder, style.expander
+    if facts.low > MAX_COUNT:
+        return builder.empty
+    if facts.high is not None and facts.high > MAX_COUNT:
+        facts = facts._replace(high=MAX_COUNT)
     facts = _with_named_witnesses(builder, facts)
     key_language = _key_language(style, facts)
     names = in_style_order(style, names_of(facts))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from structag.errors import SchemaError
+from structag.errors import LimitError, SchemaError
 from structag.schema.document import Node, unsupported, wrong_value
 from structag.schema.facts import (
     NONE,
@@ -95,11 +95,17 @@ def schemas_of(node: Node, keyword: str) -> list[Node]:
 
 def schema_map_of(node: Node, keyword: str) -> dict[str, Node]:
     """A keyword that is an object of schemas."""
-    value = node.value[keyword]
-    if not isinstance(value, dict):
-        raise wrong_value(node, keyword, "an object of schemas")
+    value = object_of(node, keyword, "an object of schemas")
     container = node.child(keyword, value)
     return {name: schema_in(container, name, item) for name, item in value.items()}
+
+
+def object_of(node: Node, keyword: str, expected: str = "an object") -> dict[str, Any]:
+    """A keyword that is an object; as a Python value it might have names that are no strings."""
+    value = node.value[keyword]
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise wrong_value(node, keyword, expected)
+    return value
 
 
 def schema_of(node: Node, keyword: str) -> Node:
@@ -163,6 +169,8 @@ def constants(node: Node, keyword: str, values: Iterable[Any]) -> Forms:
             if number is None:
                 raise wrong_value(node, keyword, "JSON values")
             numbers.append(checked(node, keyword, number))
+    if (arrays or objects) and not node.is_made:
+        _check_size(node, keyword)
     if len(arrays) + len(objects) > MAX_COMPOSITES:
         raise unsupported(node, keyword, f"over {MAX_COMPOSITES} arrays and objects")
     return NONE._replace(
@@ -173,6 +181,28 @@ def constants(node: Node, keyword: str, values: Iterable[Any]) -> Forms:
         arrays=tuple(arrays),
         objects=tuple(objects),
     )
+
+
+def _check_size(node: Node, keyword: str) -> None:
+    """Refuses constants of too many parts: a Python value may hold itself, or one part often."""
+    most = node.resource.document.limits.max_expressions
+    parts = 0
+    todo = [node.value[keyword]]
+    while todo:
+        part = todo.pop()
+        parts += 1
+        if isinstance(part, dict):
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+        if parts + len(todo) > most:
+            raise LimitError(
+                f"`{keyword}` has over {most:,} parts, or holds itself",
+                limit="expressions",
+                value=most,
+                setting="max_expressions",
+                pointer=f"{node.pointer}/{keyword}",
+            )
 
 
 def _constant(node: Node, keyword: str, index: int, value: Any) -> Node:

@@ -179,6 +179,17 @@ def test_a_vocabulary_that_cannot_spell_it_is_named() -> None:
     assert "0x63" in str(caught.value)
 
 
+@pytest.mark.parametrize("pattern", ["ac", "ac+", "a[cC]", "(a|b)c"])
+def test_a_vocabulary_that_can_begin_no_output_is_named(pattern: str) -> None:
+    vocabulary = Vocabulary.from_token_bytes(
+        [b"a", b"b", b"<end>"], special=[2], stop_token_ids=[2]
+    )
+
+    with pytest.raises(VocabularyError) as caught:
+        Compiler(vocabulary).compile_regex(pattern)
+    assert caught.value.code == "vocabulary-spelling"
+
+
 def test_limits_are_named_with_their_setting(vocabulary: Vocabulary) -> None:
     for setting in ("max_work", "max_memory_bytes", "max_expressions"):
         with pytest.raises(LimitError) as caught:

@@ -31,11 +31,14 @@ def accepted(schema: Any, texts: list[str], **options: Any) -> list[str]:
     return kept
 
 
+SELF: list[Any] = []  # a value that holds itself
+SELF.append(SELF)
 CASES: list[tuple[Any, dict[str, Any], list[str], list[str]]] = [
     (True, {}, ["1", '{"a": [null, {}]}', '"\\u00e9"'], ["", "01", '"\\ud800"', "nul", "[1,]"]),
     ({"type": "string", "minLength": 2, "maxLength": 2}, {},
      ['"éé"', '"\\n\\u0041"', '"😀\\ud83d\\ude00"'], ['"é"', '"abc"', '"\n\n"']),
     ({"minLength": 2}, {}, ["1", '"ab"', "[]"], ['"a"']),
+    ({"type": "object", "maxProperties": 10**12}, {}, ["{}", '{"a":1,"b":2}'], ["[]"]),
     ({"type": "string", "pattern": "^a\"b$"}, {}, ['"a\\"b"', '"\\u0061\\u0022b"'], ['"a"b"']),
     ({"enum": ["é", 1, None, [1, 2], {"a": 1, "b": []}]}, {},
      ['"\\u00e9"', "1", "1.0", "null", "[1,2]", '{"a": 1, "b": []}'],
@@ -250,7 +253,14 @@ def test_keyword(schema: Any, options: dict[str, Any], good: list[str], bad: lis
          "schema-keyword", "/uniqueItems"),
         ({"not": {"format": "email"}}, "schema-keyword", "/not/format"),
         ({"format": "hostname", "const": "xn--x"}, "schema-keyword", "/format"),
+        ({"properties": {1: True}}, "schema-value", "/properties"),
+        ({"patternProperties": {None: True}}, "schema-value", "/patternProperties"),
+        ({"dependentRequired": {None: []}}, "schema-value", "/dependentRequired"),
+        ({"not": {"dependencies": {1: True}}}, "schema-value", "/not/dependencies"),
+        ({"const": SELF}, "limit", "/const"),
+        ({"not": {"enum": [1, SELF]}}, "limit", "/not/enum"),
         (False, "schema-unsatisfiable", ""),
+        ({"type": "object", "minProperties": 10**12}, "schema-unsatisfiable", ""),
         ({"type": "integer", "minimum": 5, "maximum": 4}, "schema-unsatisfiable", ""),
         ({"type": "object", "required": ["a"], "properties": {"a": False}},
          "schema-unsatisfiable", ""),
