@@ -108,6 +108,10 @@ class Compiler:
         limits: Limits | None = None,
         origins: bool = False,
     ) -> None:
+        if not isinstance(vocabulary, Vocabulary):
+            raise TypeError(f"a Compiler is for a Vocabulary, not {type(vocabulary).__name__}")
+        if threads < 1 or cache_bytes < 0:
+            raise ValueError(f"{threads=}, {cache_bytes=}, expected 1 or more, 0 or more")
         self.vocabulary = vocabulary
         self.limits = limits or Limits()
         self.origins = origins

@@ -6,6 +6,7 @@ with more time does what it would have done.
 
 from __future__ import annotations
 
+import math
 import threading
 from types import TracebackType
 from typing import Generic, TypeVar
@@ -31,6 +32,8 @@ class Deadline:
     __slots__ = ("_native",)
 
     def __init__(self, seconds: float | None = None) -> None:
+        if seconds is not None and math.isnan(seconds):
+            raise ValueError("seconds=nan, expected a time from now on, or None")
         self._native = NativeDeadline(seconds)
 
     @property

@@ -29,3 +29,9 @@ class Limits:
     max_work: int = 50_000_000
     max_memory_bytes: int = 512 * 1024 * 1024
     max_generation_bytes: int = 8 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if type(value) is not int or value < 0:
+                raise ValueError(f"{name}={value!r}, expected an integer, 0 or more")

@@ -10,13 +10,11 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from structag._core import Matcher as NativeMatcher
+from structag.compiled import CompiledGrammar
 from structag.errors import MatcherError, VocabularyError
-
-if TYPE_CHECKING:
-    from structag.compiled import CompiledGrammar
 
 
 class Expectation(NamedTuple):
@@ -50,6 +48,8 @@ class Matcher:
     def __init__(
         self, grammar: CompiledGrammar, stop_token_ids: Iterable[int] | None = None
     ) -> None:
+        if not isinstance(grammar, CompiledGrammar):
+            raise TypeError(f"a Matcher is for a CompiledGrammar, not {type(grammar).__name__}")
         stops = grammar.vocabulary.stop_token_ids if stop_token_ids is None else stop_token_ids
         self.grammar = grammar
         self.stop_token_ids: tuple[int, ...] = tuple(sorted(set(stops)))

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from structag.grammar.builder import MAX_COUNT
+
 ORDERS = ("schema", "sorted", "any")
 _SEPARATORS = (r"[ \t\n\r]*,[ \t\n\r]*", r"[ \t\n\r]*:[ \t\n\r]*")
 FORMATS = ("assert", "annotate")
@@ -53,15 +55,19 @@ class SchemaOptions:
     registry: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
+        for name in ("integer_decimals", "openapi", "closed_objects"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name}={getattr(self, name)!r}, expected True or False")
+        if self.registry is not None and not isinstance(self.registry, Mapping):
+            raise ValueError("registry, expected documents by their URIs")
         if self.property_order not in ORDERS:
             raise ValueError(f"property_order={self.property_order!r}, expected one of {ORDERS}")
         if self.formats not in FORMATS:
             raise ValueError(f"formats={self.formats!r}, expected one of {FORMATS}")
-        if self.max_whitespace is not None and self.max_whitespace < 0:
-            raise ValueError(f"max_whitespace={self.max_whitespace}, expected 0 or more, or None")
-        if self.separators is not None and not (
-            len(self.separators) == 2 and all(map(re.fullmatch, _SEPARATORS, self.separators))
-        ):
+        most = self.max_whitespace
+        if not (most is None or (type(most) is int and 0 <= most <= MAX_COUNT)):
+            raise ValueError(f"max_whitespace={most!r}, expected 0 to {MAX_COUNT:,}, or None")
+        if not (self.separators is None or _are_separators(self.separators)):
             raise ValueError(
                 f"separators={self.separators!r}, expected a comma and a colon with whitespace"
             )
@@ -74,7 +80,16 @@ class SchemaOptions:
 DEFAULTS = SchemaOptions()
 
 
-def _is_indentation(indent: int | str) -> bool:
+def _are_separators(separators: object) -> bool:
+    return (
+        isinstance(separators, tuple | list)
+        and len(separators) == 2
+        and all(isinstance(text, str) for text in separators)
+        and all(map(re.fullmatch, _SEPARATORS, separators))
+    )
+
+
+def _is_indentation(indent: object) -> bool:
     if isinstance(indent, str):
         return not indent.strip(" \t\n\r")
-    return not isinstance(indent, bool) and 0 <= indent <= MAX_INDENT
+    return type(indent) is int and 0 <= indent <= MAX_INDENT

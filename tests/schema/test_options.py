@@ -21,6 +21,18 @@ from structag.schema.options import SchemaOptions
         {"indent": -1},
         {"indent": True},
         {"indent": "--"},
+        {"indent": 1.5},
+        {"indent": []},
+        {"max_whitespace": "x"},
+        {"max_whitespace": 1.5},
+        {"max_whitespace": True},
+        {"max_whitespace": 10**12},
+        {"separators": 1},
+        {"separators": (1, 2)},
+        {"integer_decimals": "no"},
+        {"closed_objects": "false"},
+        {"openapi": []},
+        {"registry": "x"},
     ],
 )
 def test_a_wrong_option_is_refused(wrong: dict[str, Any]) -> None:
