@@ -208,7 +208,7 @@ Counts::Lifted Likeness::Uncount(const Counted& counted) {
     }
     std::erase(others, Raw(run));
     const auto plain = others.size() == 1 ? AsPlain(ExprId{others[0]}) : std::nullopt;
-    if (plain && Find(run, AnyLike(run))) {
+    if (plain && IsWithin(AnyLike(run), run)) {
       const Expr e = pool_[counted.run];
       const ExprId rest{others[0]};
       const ExprId unit =
