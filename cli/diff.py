@@ -41,8 +41,8 @@ def diff(
 ) -> None:
     """Show texts that one of two formats accepts and the other refuses.
 
-    Exit code 0 if there are none, 1 if there are.  Regular formats are compared exactly; otherwise
-    it is said what was not looked at.
+    Exit code 0 if none was found, 1 if there are.  Regular formats are compared exactly; otherwise
+    it is said what was not looked at, and `equal` is null in --json.
     """
     if file == other == "-":
         raise InputError("FILE and OTHER cannot both be standard input")
@@ -51,10 +51,11 @@ def diff(
     second = compile_document(read_document(other, other_kind or kind), vocabulary)
     with busy("looking for differences"):
         found = find_difference(first, second, count=count, depth=depth)
+    differ = bool(found.only_first or found.only_second)
     if as_json:
         print_json(
             {
-                "equal": not (found.only_first or found.only_second),
+                "equal": False if differ else True if found.is_exact else None,
                 "exact": found.is_exact,
                 "only_first": [text.decode("utf-8", "replace") for text in found.only_first],
                 "only_second": [text.decode("utf-8", "replace") for text in found.only_second],
@@ -63,7 +64,7 @@ def diff(
         )
     else:
         _print(found, file, other)
-    if found.only_first or found.only_second:
+    if differ:
         raise typer.Exit(1)
 
 

@@ -45,3 +45,11 @@ def test_what_was_not_looked_at_is_said(capsys: pytest.CaptureFixture[str]) -> N
 def test_standard_input_twice(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "-", "-"]) == 2
     assert "cannot both be standard input" in capsys.readouterr().err
+
+
+def test_what_is_not_known_is_not_called_equal(capsys: pytest.CaptureFixture[str]) -> None:
+    once = 'root ::= "[" root "]" | "x"'
+    twice = 'root ::= "x" | "[" ("x" | "[" root "]") "]"'
+    assert main(["diff", once, twice, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["equal"], found["exact"]) == (None, False)
