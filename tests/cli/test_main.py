@@ -23,6 +23,8 @@ TAG = '{"type":"structural_tag","format":{"type":"tag","begin":"<","content":{"t
 RUN = [sys.executable, "-c", "import sys; from structag.cli.main import main; sys.exit(main())"]
 
 SAYS_WHEN_IT_READS = """
+import signal  # which a job in the background is started to ignore
+signal.signal(signal.SIGINT, signal.default_int_handler)
 class Standard:
     class buffer:
         def read():
