@@ -165,16 +165,21 @@ class Compiler:
         Raises:
             SchemaError, UnsupportedError: with the JSON pointer of the keyword.
         """
-        from structag.schema.lower import lower_schema
+        from structag.schema.lower import lower_schema, of_schema
         from structag.schema.options import DEFAULTS, SchemaOptions
         from structag.schema.read import read_schema
 
         parsed = SchemaOptions(**options) if options else DEFAULTS
         key = _key("schema", schema, options)
-        return self._compile(
-            key,
-            lambda b: lower_schema(read_schema(schema, self.limits), b, parsed, limits=self.limits),
-        )
+        try:
+            return self._compile(
+                key,
+                lambda b: lower_schema(
+                    read_schema(schema, self.limits), b, parsed, limits=self.limits
+                ),
+            )
+        except GrammarError as error:
+            raise of_schema(error) from None
 
     def compile_regex(self, pattern: str) -> CompiledGrammar:
         """Compile an ECMA-262 regular expression; the whole output must match.
@@ -479,9 +484,8 @@ class Compiler:
 
 def _check_text(value: object, what: str) -> None:
     if not isinstance(value, str):
-        raise FormatError(
-            f"{what} of type {type(value).__name__}", code="source-kind", expected="a str"
-        )
+        kind = type(value).__name__
+        raise FormatError(f"{what} of type {kind}", code="source-kind", expected="a str")
 
 
 def _key(kind: str, source: Any, options: dict[str, Any]) -> tuple[str, ...] | None:
@@ -489,9 +493,7 @@ def _key(kind: str, source: Any, options: dict[str, Any]) -> tuple[str, ...] | N
     extra = repr(sorted(options.items())) if options else ""
     if isinstance(source, str):
         return kind, source, extra
-    if isinstance(source, (dict, bool)):
-        try:
-            return kind, json.dumps(source), extra
-        except (TypeError, ValueError, RecursionError):
-            return None
-    return None
+    try:
+        return (kind, json.dumps(source), extra) if isinstance(source, (dict, bool)) else None
+    except (TypeError, ValueError, RecursionError):
+        return None

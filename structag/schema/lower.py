@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from structag.cache import content_copy, value_of_copy
-from structag.errors import LimitError, SchemaError
+from structag.errors import GrammarError, LimitError, SchemaError, StructagError
 from structag.grammar.builder import GrammarBuilder, Note
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
@@ -105,6 +105,18 @@ def lower_schema(
             code="nesting-limit",
             pointer=pointer,
         ) from None
+
+
+def of_schema(error: GrammarError) -> StructagError:
+    """What an error of a whole grammar says of the schema that it comes from."""
+    if error.code != "grammar-empty":
+        return error
+    return SchemaError(
+        "no finite value satisfies the schema",
+        code="schema-unsatisfiable",
+        pointer="",
+        hint="look for recursion without an end, and for more different items than exist",
+    )
 
 
 def _report(copy: bytes, options: SchemaOptions, limits: Limits, pointer: str) -> Report:

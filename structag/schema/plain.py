@@ -211,7 +211,7 @@ def array_facts(expander: Expander, node: Node, present: list[str]) -> ArrayFact
         elif key == "maxItems":
             high = count_of(node, key)
         elif key == "prefixItems" or (key == "items" and isinstance(schema[key], list)):
-            prefix = tuple(goal_of(n) for n in schemas_of(node, key)) if schema[key] else ()
+            prefix = () if schema[key] == [] else tuple(map(goal_of, schemas_of(node, key)))
             if key == "items" and "additionalItems" in present:
                 items = goal_of(schema_of(node, "additionalItems"))
         elif key == "items":
