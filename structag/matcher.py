@@ -111,7 +111,7 @@ class Matcher:
 
     def accept_bytes(self, data: bytes) -> bool:
         """Advance by bytes, which may end inside a character; otherwise as `accept_string`."""
-        return self._native.accept_bytes(bytes(data))
+        return self._native.accept_bytes(bytes(memoryview(data)))
 
     def validate_tokens(self, token_ids: Sequence[int]) -> int:
         """How many of `token_ids` would be accepted one after the other; changes nothing."""

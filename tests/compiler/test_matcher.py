@@ -207,6 +207,20 @@ def test_ids_that_are_no_integers_are_a_mistake(compiler: Compiler) -> None:
             matcher.accept_token(token)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("wrong", [3, [97], "a", None])
+def test_only_bytes_are_accepted_as_bytes(compiler: Compiler, wrong: Any) -> None:
+    matcher = Matcher(compiler.compile_regex(r"\x00*|a"))
+    with pytest.raises(TypeError):
+        matcher.accept_bytes(wrong)
+    assert matcher.accept_bytes(bytearray(b"a")) and matcher.is_completed()
+
+
+@pytest.mark.parametrize("wrong", [None, "a+"])
+def test_a_matcher_is_for_a_compiled_grammar(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="CompiledGrammar"):
+        Matcher(wrong)
+
+
 def test_doubled_rules_that_may_be_empty_cost_what_they_show(compiler: Compiler) -> None:
     """Sixty doublings of `"a"?` are 2**60 places for an `a`; each rule is opened once."""
     doublings = [f"r{k} ::= r{k + 1} r{k + 1}" for k in range(60)]
