@@ -86,7 +86,7 @@ def test_user_defined_token_is_text_and_marker() -> None:
 
 
 def test_pattern_is_never_a_control_token() -> None:
-    assert not accepts({"type": "regex", "pattern": "<tool>"}, [TOOL])
+    assert not accepts({"type": "regex", "pattern": "<tool>|<"}, [TOOL])
 
 
 def by_content(contents: tuple[str, ...], start: int) -> dict[int, str]:
