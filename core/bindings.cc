@@ -223,7 +223,7 @@ void BindVocabulary(nb::module_& m) {
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def("__init__", &InitVocabulary, nb::arg("token_bytes"), nb::arg("kinds"),
            nb::arg("stop_token_ids"))
-      .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes)
+      .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes, nb::call_guard<ReleaseGil>())
       .def("fill_counts", [](const Vocabulary& v) {
         const FillCounter::Counts counts = v.fill_counter().counts();
         return std::pair(counts.fills, counts.slow_fills);
@@ -247,21 +247,29 @@ void BindDeadline(nb::module_& m) {
 }
 
 void BindEngine(nb::module_& m) {
+  using Release = nb::call_guard<ReleaseGil>;
   nb::class_<Generations>(m, "Engine")
-      .def_prop_ro("is_empty",
-                   [](Generations& g) { return g.Newest()->start() == StatePool::kDead; })
-      .def_prop_ro("looks_ahead", [](Generations& g) { return g.Newest()->looks_ahead(); })
+      .def_prop_ro(
+          "is_empty", [](Generations& g) { return g.Newest()->start() == StatePool::kDead; },
+          Release())
+      .def_prop_ro(
+          "looks_ahead", [](Generations& g) { return g.Newest()->looks_ahead(); }, Release())
       .def_prop_ro("needed_bytes",
-                   [](Generations& g) { return AsBytes(g.Newest()->needed_bytes()); })
-      .def("is_spellable",
-           [](Generations& g) {
-             const ReleaseGil release;
-             const std::shared_ptr<Engine> engine = g.Newest();
-             return Engine::Call(*engine).HasFirstToken();
-           })
-      .def_prop_ro("memory_bytes", [](const Generations& g) { return g.stats().memory_bytes; })
+                   [](Generations& g) {
+                     const auto engine = WithoutGil([&] { return g.Newest(); });
+                     return AsBytes(engine->needed_bytes());
+                   })
+      .def(
+          "is_spellable",
+          [](Generations& g) {
+            const std::shared_ptr<Engine> engine = g.Newest();
+            return Engine::Call(*engine).HasFirstToken();
+          },
+          Release())
+      .def_prop_ro(
+          "memory_bytes", [](const Generations& g) { return g.stats().memory_bytes; }, Release())
       .def("stats", [](const Generations& g) {
-        const Generations::Stats s = g.stats();
+        const Generations::Stats s = WithoutGil([&] { return g.stats(); });
         nb::dict out;
         out["expressions"] = s.newest.expressions;
         out["states"] = s.newest.states;
@@ -289,8 +297,8 @@ void BindEngine(nb::module_& m) {
 void BindMatcher(nb::module_& m) {
   using Release = nb::call_guard<ReleaseGil>;
   nb::class_<Matcher>(m, "Matcher")
-      .def(nb::init<std::shared_ptr<Generations>, std::vector<TokenId>>(), nb::arg("engine"),
-           nb::arg("stop_token_ids"))
+      .def(nb::init<std::shared_ptr<Generations>, std::vector<TokenId>>(), Release(),
+           nb::arg("engine"), nb::arg("stop_token_ids"))
       .def(
           "accept_token",
           [](Matcher& self, TokenId id) {

@@ -24,11 +24,18 @@ inline void AskPython() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// The GIL is free while one lives, and signals are handled.
+// The GIL is free while one lives, and signals are handled.  Whatever waits for a lock needs one:
+// who holds that lock may be asking Python for the GIL.
 class ReleaseGil {
   const nb::gil_scoped_release release_;
   const Interrupt::Watch watch_{AskPython};
 };
+
+template <class Call>
+auto WithoutGil(Call call) {
+  const ReleaseGil release;
+  return call();
+}
 
 // A mask as callers hand it over; in main memory, pinned or not, which RowsOf checks.
 using Bitmask = nb::ndarray<std::int32_t, nb::c_contig>;

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,3 +125,33 @@ def test_other_signals_are_handled_while_a_call_runs() -> None:
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert len(seen) == 1
+
+
+OTHERS_LOOK_ON = """
+import random, threading, time
+import structag
+
+compiler = structag.Compiler(structag.Vocabulary.byte_level())
+grammar = compiler.compile_regex(r"(?=(a|b)*a(a|b){14}$)(a|b){0,100000}")
+is_over = threading.Event()
+
+def look_on():
+    while not is_over.is_set():
+        grammar.stats, grammar.memory_bytes, structag.Matcher(grammar)
+
+other = threading.Thread(target=look_on)
+other.start()
+draw = random.Random(1)
+end = time.monotonic() + 0.5
+while time.monotonic() < end:
+    structag.Matcher(grammar).accept_string("".join(draw.choice("ab") for _ in range(3000)))
+is_over.set()
+other.join()
+"""
+
+
+def test_others_may_look_on_at_a_long_call() -> None:
+    """A call that asks for signals holds a lock and waits for the GIL: nobody may do the reverse."""
+    subprocess.run(
+        [sys.executable, "-c", OTHERS_LOOK_ON], cwd=Path(__file__).parent, check=True, timeout=120
+    )
