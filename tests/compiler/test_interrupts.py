@@ -151,7 +151,7 @@ other.join()
 
 
 def test_others_may_look_on_at_a_long_call() -> None:
-    """A call that asks for signals holds a lock and waits for the GIL: nobody may do the reverse."""
+    """A call that asks for signals holds a lock and waits for the GIL; the reverse is forbidden."""
     subprocess.run(
         [sys.executable, "-c", OTHERS_LOOK_ON], cwd=Path(__file__).parent, check=True, timeout=120
     )
