@@ -23,7 +23,6 @@ options, or at another commit, it begins anew only once that file is gone.
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib.metadata
 import json
 import statistics
@@ -35,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from results import machine, version
+from results import machine, version, write_csv
 from rich.console import Console
 from rich.progress import track
 from tool_calls import Task, judge, read_tasks
@@ -208,14 +207,6 @@ def settings(options: argparse.Namespace) -> Record:
     }
 
 
-def write_csv(path: Path, about: Record, rows: list[Record]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        columns = [*about, "category", "mode", *COUNTS, *SPEED]
-        writer = csv.DictWriter(file, columns, lineterminator="\n", restval="")
-        writer.writeheader()
-        writer.writerows({**about, **row} for row in rows)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("csv", type=Path)
@@ -238,7 +229,8 @@ def main() -> int:
     rows = rows_of(notes.records)
     for row in rows:
         print("  ".join(f"{name} {value}" for name, value in row.items()))
-    write_csv(options.csv, about, rows)
+    options.csv.unlink(missing_ok=True)  # of an earlier run
+    write_csv(options.csv, rows, about, ["category", "mode", *COUNTS, *SPEED])
     return 0
 
 

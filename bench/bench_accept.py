@@ -20,7 +20,7 @@ from collections.abc import Callable
 from functools import partial
 
 from peers import PEERS, engines
-from results import Row, arguments, machine, percentiles, show, write_csv
+from results import Row, arguments, machine, percentiles, report
 from sources import Cutter, Source, load_vocabulary, sources
 
 import structag
@@ -99,11 +99,7 @@ def main() -> int:
     parser.add_argument("--stride", type=int, default=400, help="take every N-th schema")
     options = parser.parse_args()
     rows = measure(sources(options.stride), load_vocabulary())
-    about = machine(*PEERS)
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    show(rows)
-    if options.csv is not None:
-        write_csv(options.csv, rows, about)
+    report(rows, machine(*PEERS), options.csv)
     return 0
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from results import Row, arguments, machine, show, write_csv
+from results import Row, arguments, machine, report
 
 from structag.bitmask import apply_token_bitmask_inplace
 
@@ -106,10 +106,7 @@ def main() -> int:
     torch.set_num_threads(1)
     rows = measure(options.vocab, [int(n) for n in options.batches.split(",")], options.seconds)
     about = {**machine("torch", "xgrammar"), "vocab": options.vocab}
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    show(rows)
-    if options.csv is not None:
-        write_csv(options.csv, rows, about)
+    report(rows, about, options.csv)
     return 0
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from peers import hugging_face
-from results import arguments, machine, show, write_csv
+from results import arguments, machine, report
 from sources import tokenizer_folder
 
 import structag
@@ -313,10 +313,7 @@ def main() -> int:
     options = parser.parse_args()
     rows = measure(options.matchers, options.threads, options.passes)
     about = {**machine("llguidance", "xgrammar"), "threads": options.threads}
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    show(rows)
-    if options.csv is not None:
-        write_csv(options.csv, rows, about)
+    report(rows, about, options.csv)
     return 0
 
 

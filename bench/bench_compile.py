@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from peers import Engine, engines
-from results import Row, arguments, cpu_us, machine, percentiles, show, write_csv
+from results import Row, arguments, cpu_us, machine, percentiles, report
 from sources import BUILT_IN, Source, load_vocabulary, sources
 
 import structag
@@ -196,14 +196,9 @@ def main() -> int:
     every = sources(1, options.data)
     stride = options.stride if len(every) > options.stride else 1
     rows = table(measure(every[::stride], vocabulary, options.all))
-    about = machine("llguidance")
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    show(rows)
     for name, value in measure_tools(every, options.tools, vocabulary).items():
         rows.append({"part": f"{name} ms" if name != "tools" else name, "p50": round(value, 2)})
-        print(f"{rows[-1]['part']} {value:.2f}")
-    if options.csv is not None:
-        write_csv(options.csv, rows, about)
+    report(rows, machine("llguidance"), options.csv)
     return 0
 
 

@@ -19,7 +19,7 @@ from collections import defaultdict
 from typing import Any
 
 from peers import PEERS, Engine, Run, engines
-from results import Row, arguments, machine, percentiles, show, write_csv
+from results import Row, arguments, machine, percentiles, report
 from sources import Cutter, Source, load_vocabulary, sources
 
 PARTS = ("ttfm", "cold", "warm")
@@ -107,10 +107,7 @@ def main() -> int:
         chosen = {name: chosen[name] for name in options.only.split(",")}
     rows, count = measure(chosen, Cutter(vocabulary), sources(options.stride))
     about = {**machine(*PEERS), "schemas": count}
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    show(rows)
-    if options.csv is not None:
-        write_csv(options.csv, rows, about)
+    report(rows, about, options.csv)
     return 0
 
 

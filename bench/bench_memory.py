@@ -26,7 +26,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from results import Row, arguments, machine, show, write_csv
+from results import Row, arguments, machine, report
 from sources import Cutter, load_vocabulary, sources, tokenizer_folder
 
 import structag
@@ -191,9 +191,7 @@ def main() -> int:
         return 0
     names = [options.only] if options.only else list(PARTS)
     rows = [measure(name, options.stride) for name in names]
-    show(rows)
-    if options.csv is not None:
-        write_csv(options.csv, rows, machine())
+    report(rows, machine(), options.csv)
     return 0
 
 

@@ -105,6 +105,14 @@ def write_csv(path: Path, rows: list[Row], about: Row, columns: list[str] | None
         writer.writerows({**about, **row} for row in rows)
 
 
+def report(rows: list[Row], about: Row, path: Path | None) -> None:
+    """Print `about` and `rows`, and write them to the file if there is to be one."""
+    print(", ".join(f"{name} {value}" for name, value in about.items()))
+    show(rows)
+    if path is not None:
+        write_csv(path, rows, about)
+
+
 def arguments(description: str | None) -> argparse.ArgumentParser:
     """A parser with the first line of `description`, and the option --csv."""
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
