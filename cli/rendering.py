@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from structag.errors import StructagError
+from structag.pointer import unescaped
 from structag.source import Source, find_pointer, read_json
 from structag.words import describe_bytes as describe_bytes
 from structag.words import visible as visible
@@ -115,7 +116,7 @@ def _spanned(error: StructagError, source: Source | None) -> Source | None:
     try:
         value = read_json(source.text)
         for step in error.pointer.split("/")[1:]:
-            key = step.replace("~1", "/").replace("~0", "~")
+            key = unescaped(step)
             value = value[int(key)] if isinstance(value, list) else value[key]
     except (StructagError, LookupError, TypeError, ValueError):
         return None

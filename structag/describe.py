@@ -25,6 +25,7 @@ from structag.grammar.expressions import (
     children,
 )
 from structag.grammar.show import node_label, quote
+from structag.pointer import unescaped
 from structag.tags.parse import TagSource, parse_format
 from structag.words import quoted
 
@@ -207,8 +208,7 @@ class _Schema:
         if pointer in self._seen:
             return Part(f"what {_value(pointer)} is, as above")
         for step in pointer.removeprefix("#").split("/")[1:]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            target = target.get(key) if isinstance(target, Mapping) else None
+            target = target.get(unescaped(step)) if isinstance(target, Mapping) else None
         if not pointer.startswith("#") or target is None:
             return Part(f"what {_value(pointer)} is")
         self._seen.add(pointer)

@@ -14,12 +14,12 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from structag.pointer import escaped
 from structag.profile_lint import ASSERTING, accepts, beside_reference
 from structag.profiles import Profile
 from structag.schema_merge import MergeError, merge
 from structag.schema_voices import has_several_voices, speaks
 from structag.subschemas import (
-    escaped,
     is_inside,
     is_object,
     leads_back,

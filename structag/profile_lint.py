@@ -14,11 +14,11 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from structag.pattern_features import pattern_features
+from structag.pointer import escaped
 from structag.profiles import ERROR, WARNING, Profile
 from structag.schema.keywords import ANNOTATIONS, KEYWORDS
 from structag.subschemas import (
     around,
-    escaped,
     is_object,
     optional_properties,
     recursive_references,

@@ -16,6 +16,7 @@ from typing import Any
 
 from structag.errors import FormatError, LimitError, StructagError
 from structag.limits import Limits
+from structag.pointer import unescaped
 
 _STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -140,7 +141,7 @@ def find_pointer(text: str, pointer: str) -> tuple[int, int] | None:
     try:
         span = start, _DECODER.raw_decode(text, start)[1]
         for step in pointer.split("/")[1:]:
-            found = _find_step(text, start, step.replace("~1", "/").replace("~0", "~"))
+            found = _find_step(text, start, unescaped(step))
             if found is None:
                 return None
             span, start = found

@@ -11,6 +11,8 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, unquote
 
+from structag.pointer import escaped, unescaped
+
 _IN_SCHEMA = (
     "additionalProperties", "items", "contains", "propertyNames", "not", "if", "then", "else",
     "unevaluatedItems", "unevaluatedProperties", "additionalItems",
@@ -37,11 +39,6 @@ def subschemas(schema: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, 
             elif key in _IN_SCHEMA:
                 inner.append((here, part))
         pending += reversed(inner)
-
-
-def escaped(key: str) -> str:
-    """A key as a step of a JSON Pointer."""
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def is_object(schema: Mapping[str, Any]) -> bool:
@@ -96,7 +93,7 @@ def schema_at(schema: Any, place: str) -> Any:
     """What stands at a place; KeyError if nothing does."""
     value = schema
     for step in place.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
+        key = unescaped(step)
         try:
             value = value[int(key)] if isinstance(value, list) else value[key]
         except (LookupError, TypeError, ValueError):

@@ -22,7 +22,13 @@ PACKAGES = {
 }
 
 # Known to every layer; they know only each other.
-FOUNDATION = ("structag.errors", "structag.limits", "structag.source", "structag.cache")
+FOUNDATION = (
+    "structag.errors",
+    "structag.limits",
+    "structag.pointer",
+    "structag.source",
+    "structag.cache",
+)
 
 # Package -> what its modules may import of ours, besides themselves.
 MAY_IMPORT = {
@@ -50,7 +56,8 @@ NOUNS = {
     "structag.cache": (),
     "structag.errors": (),
     "structag.limits": ("structag.errors",),
-    "structag.source": ("structag.errors", "structag.limits"),
+    "structag.pointer": (),
+    "structag.source": ("structag.errors", "structag.limits", "structag.pointer"),
     "structag.grammar.expressions": (*FOUNDATION, "structag._core"),
     "structag.tags.model": FOUNDATION,
     "structag.families.template": (),

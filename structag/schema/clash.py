@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from structag.errors import StructagError
+from structag.pointer import escaped
 from structag.schema.keywords import KEYWORDS
 
 MAX_NODES = 2000
@@ -124,10 +125,10 @@ def _may_drop(schema: dict[str, Any], key: str) -> bool:
 def _left(schema: dict[str, Any], pointer: str) -> Iterator[str]:
     """The keywords that are left, in the order of the schema."""
     for key, value in schema.items():
-        place = f"{pointer}/{_escaped(key)}"
+        place = f"{pointer}/{escaped(key)}"
         if key in _MAPS and isinstance(value, dict):
             for name, part in value.items():
-                yield from _left_in(part, f"{place}/{_escaped(name)}")
+                yield from _left_in(part, f"{place}/{escaped(name)}")
         elif key in (*_LISTS, "items") and isinstance(value, list):
             for index, part in enumerate(value):
                 yield from _left_in(part, f"{place}/{index}")
@@ -142,7 +143,3 @@ def _left_in(schema: Any, pointer: str) -> Iterator[str]:
         yield from _left(schema, pointer)
     elif schema is not True:
         yield pointer
-
-
-def _escaped(token: str) -> str:
-    return token.replace("~", "~0").replace("/", "~1")

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from structag.errors import LimitError, SchemaError, UnsupportedError
 from structag.limits import Limits
+from structag.pointer import escaped, unescaped
 
 _DRAFTS = {"draft-03": 4, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 8, "2020-12": 9}
 LATEST = 9
@@ -51,7 +52,7 @@ class Node:
         tokens: list[str] = []
         node: Node | None = self
         while node is not None and node.parent is not None:
-            tokens.append("/" + node.token.replace("~", "~0").replace("/", "~1"))
+            tokens.append("/" + escaped(node.token))
             node = node.parent
         return (node.token if node is not None else "") + "".join(reversed(tokens))
 
@@ -214,7 +215,7 @@ class Document:
     def _walk(self, start: Node, path: str, node: Node, reference: str, keyword: str) -> Node:
         place = start
         for part in path.split("/")[1:]:
-            token = unquote(part).replace("~1", "/").replace("~0", "~")
+            token = unescaped(unquote(part))
             value = place.value
             if isinstance(value, dict) and token in value:
                 place = place.child(token, value[token])

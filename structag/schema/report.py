@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from structag.grammar.builder import Note
+from structag.pointer import escaped
 from structag.schema.document import Node
 from structag.schema.keywords import ANNOTATIONS, DRAFTS, FIRST_DRAFT
 
@@ -122,7 +123,7 @@ class Report:
         found: dict[tuple[str, str], Entry] = {}
 
         def add(node: Node, keyword: str, status: str, reason: str) -> None:
-            pointer = place + node.pointer + (f"/{_escaped(keyword)}" if keyword else "")
+            pointer = place + node.pointer + (f"/{escaped(keyword)}" if keyword else "")
             known = found.get((pointer, keyword))
             if known is None or _RANK.index(known.status) < _RANK.index(status):
                 found[pointer, keyword] = Entry(pointer, keyword, status, reason)
@@ -156,7 +157,3 @@ def _judged(draft: int, keyword: str, keywords: tuple[str, ...]) -> tuple[str, s
     if needed is not None and needed not in keywords:
         return ANNOTATION, f"without `{needed}` it says nothing"
     return ENFORCED, ""
-
-
-def _escaped(token: str) -> str:
-    return token.replace("~", "~0").replace("/", "~1")

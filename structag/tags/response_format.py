@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from structag.errors import FormatError, StructagError
+from structag.pointer import escaped
 
 _Error = TypeVar("_Error", bound=StructagError)
 
@@ -123,9 +124,10 @@ def _check_fields(value: Mapping[str, Any], pointer: str, *names: str) -> None:
     for key in value:
         if key not in names:
             shown = str(key)[:60]
-            escaped = str(key).replace("~", "~0").replace("/", "~1")
             expected = "only " + ", ".join(f"`{name}`" for name in names)
-            _refuse(f"unknown field `{shown}`", "tag-field", f"{pointer}/{escaped}", expected)
+            _refuse(
+                f"unknown field `{shown}`", "tag-field", f"{pointer}/{escaped(str(key))}", expected
+            )
 
 
 def _refuse(message: str, code: str, pointer: str, expected: str) -> NoReturn:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, TypeAlias, TypeVar
 
+from structag.pointer import escaped
+
 T = TypeVar("T")
 
 Walk: TypeAlias = Generator[Any, Any, T]
@@ -47,7 +49,5 @@ def join_pointer(pointer: str, *steps: str | int) -> str:
     '/format/tags/0/a~1b'
     """
     for step in steps:
-        if isinstance(step, str) and ("~" in step or "/" in step):
-            step = step.replace("~", "~0").replace("/", "~1")
-        pointer = f"{pointer}/{step}"
+        pointer = f"{pointer}/{escaped(step) if isinstance(step, str) else step}"
     return pointer

@@ -9,6 +9,7 @@ from functools import lru_cache
 from structag.errors import UnsupportedError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import MAX_CODE_POINT, Ref
+from structag.pointer import escaped
 from structag.schema.document import Document
 from structag.schema.facts import Goal
 
@@ -64,10 +65,9 @@ class Names:
 def refused(document: Document, name: str, goal: Goal, reason: str) -> UnsupportedError:
     """The refusal of a name that a style cannot write, at the place that declares it."""
     root = document.root
-    token = name.replace("~", "~0").replace("/", "~1")
     pointer = goal[0].pointer if goal else root.pointer
     if not goal and name in root.value.get("properties", ()):
-        pointer += f"/properties/{token}"
+        pointer += f"/properties/{escaped(name)}"
     return UnsupportedError(
         f"the argument name `{name[:60]}` {reason}, which this argument style cannot write",
         code="schema-keyword",
