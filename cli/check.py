@@ -22,9 +22,16 @@ from structag.cli.reading import (
 )
 from structag.cli.rendering import InputError, draw_pointer, output, print_json, print_notice
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
-from structag.profile_fix import fix_schema
-from structag.profile_lint import ASSERTING, lint_request, lint_slips
-from structag.profiles import ERROR, PROFILES, WARNING, Profile
+from structag.profiles import (
+    ASSERTING,
+    ERROR,
+    PROFILES,
+    WARNING,
+    Profile,
+    fix_schema,
+    lint_request,
+    lint_slips,
+)
 from structag.source import read_json
 
 NOTE = "note"

@@ -44,6 +44,7 @@ MAY_IMPORT = {
     ),
     "structag.text": (*FOUNDATION, "structag.grammar", "structag.grammars"),
     "structag.tags": (*FOUNDATION, "structag.grammar", "structag.schema", "structag.text"),
+    "structag.providers": (*FOUNDATION, "structag.schema.keywords"),
     "structag.loaders": (*FOUNDATION, "structag.vocabulary"),
     "structag.bitmask": ("structag.errors", "structag._core"),
     "structag.families": (*FOUNDATION, "structag.tags.model"),

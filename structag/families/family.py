@@ -23,6 +23,7 @@ from pydantic import (
 
 from structag.errors import FormatError
 from structag.families.template import Element, TemplateError, Words, read_template
+from structag.pointer import escaped
 from structag.source import read_json
 from structag.tags.model import ArgumentStyle, ElementStyleModel
 
@@ -309,5 +310,5 @@ def _pointer(data: Any, steps: Sequence[str | int]) -> str:
             if isinstance(data, Mapping) and isinstance(step, str) and step.isidentifier():
                 pointer += f"/{step}"
             continue
-        pointer += f"/{step}".replace("~", "~0") if isinstance(step, int) else f"/{step}"
+        pointer += f"/{escaped(str(step))}"
     return pointer

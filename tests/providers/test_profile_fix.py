@@ -19,13 +19,13 @@ structag = pytest.importorskip("structag")
 
 from jsonschema import Draft202012Validator  # noqa: E402
 
-from structag import profile_fix  # noqa: E402
 from structag.errors import StructagError  # noqa: E402
-from structag.profile_fix import WRAPPED, Fixed, fix_schema  # noqa: E402
-from structag.profile_lint import lint_request  # noqa: E402
-from structag.profiles import ERROR, PROFILES  # noqa: E402
+from structag.providers import fix as profile_fix  # noqa: E402
+from structag.providers.fix import WRAPPED, Fixed, fix_schema  # noqa: E402
+from structag.providers.known import ERROR, PROFILES  # noqa: E402
+from structag.providers.lint import lint_request  # noqa: E402
+from structag.providers.subschemas import schema_at  # noqa: E402
 from structag.sample import Sampler  # noqa: E402
-from structag.subschemas import schema_at  # noqa: E402
 
 BYTES = structag.Compiler(structag.Vocabulary.byte_level())
 FLAT: list[dict[str, Any]] = [

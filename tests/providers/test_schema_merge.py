@@ -14,7 +14,7 @@ pytest.importorskip("structag")
 
 from jsonschema import Draft202012Validator
 
-from structag.schema_merge import MergeError, merge
+from structag.providers.merge import MergeError, merge
 
 OBJECT = {"type": "object"}
 

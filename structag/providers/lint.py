@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from structag.pattern_features import pattern_features
 from structag.pointer import escaped
-from structag.profiles import ERROR, WARNING, Profile
-from structag.schema.keywords import ANNOTATIONS, KEYWORDS
-from structag.subschemas import (
+from structag.providers.known import ERROR, WARNING, Profile
+from structag.providers.patterns import pattern_features
+from structag.providers.subschemas import (
     around,
     is_object,
     optional_properties,
@@ -25,6 +24,7 @@ from structag.subschemas import (
     subschemas,
     target_place,
 )
+from structag.schema.keywords import ANNOTATIONS, KEYWORDS
 
 ASSERTING = frozenset(KEYWORDS)
 """The keywords that say something of values."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from structag.subschemas import subschemas
+from structag.providers.subschemas import subschemas
 
 _MEMBERS = ("properties", "required", "additionalProperties", "unevaluatedProperties")
 _ELEMENTS = ("items", "prefixItems", "additionalItems", "unevaluatedItems")

@@ -15,11 +15,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from structag.pointer import escaped
-from structag.profile_lint import ASSERTING, accepts, beside_reference
-from structag.profiles import Profile
-from structag.schema_merge import MergeError, merge
-from structag.schema_voices import has_several_voices, speaks
-from structag.subschemas import (
+from structag.providers.known import Profile
+from structag.providers.lint import ASSERTING, accepts, beside_reference
+from structag.providers.merge import MergeError, merge
+from structag.providers.subschemas import (
     is_inside,
     is_object,
     leads_back,
@@ -32,6 +31,7 @@ from structag.subschemas import (
     target_place,
     targets,
 )
+from structag.providers.voices import has_several_voices, speaks
 
 _STRUCTURE = frozenset(
     ("anyOf", "oneOf", "allOf", "not", "if", "then", "else", "items", "prefixItems", "contains",

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("structag")
 
-from structag.profile_fix import fix_schema
-from structag.profile_lint import lint_request, lint_slips
-from structag.profiles import ERROR, PROFILES, WARNING
+from structag.providers.fix import fix_schema
+from structag.providers.known import ERROR, PROFILES, WARNING
+from structag.providers.lint import lint_request, lint_slips
 
 CLOSED: dict[str, Any] = {"type": "object", "additionalProperties": False}
 TEXT = {"type": "string"}
