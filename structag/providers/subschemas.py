@@ -12,13 +12,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from structag.pointer import escaped, unescaped
-
-_IN_SCHEMA = (
-    "additionalProperties", "items", "contains", "propertyNames", "not", "if", "then", "else",
-    "unevaluatedItems", "unevaluatedProperties", "additionalItems",
-)  # fmt: skip
-_IN_LIST = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
-_IN_MAP = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+from structag.schema.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SINGLE_SCHEMAS
 
 
 def subschemas(schema: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -32,11 +26,11 @@ def subschemas(schema: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, 
         inner: list[tuple[str, Any]] = []
         for key, part in value.items():
             here = f"{place}/{escaped(key)}"
-            if key in _IN_LIST and isinstance(part, list):
+            if key in SCHEMA_LISTS and isinstance(part, list):
                 inner += [(f"{here}/{index}", item) for index, item in enumerate(part)]
-            elif key in _IN_MAP and isinstance(part, dict):
+            elif key in SCHEMA_MAPS and isinstance(part, dict):
                 inner += [(f"{here}/{escaped(name)}", item) for name, item in part.items()]
-            elif key in _IN_SCHEMA:
+            elif key in SINGLE_SCHEMAS:
                 inner.append((here, part))
         pending += reversed(inner)
 

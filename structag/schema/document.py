@@ -14,17 +14,10 @@ from urllib.parse import unquote, urldefrag, urljoin
 from structag.errors import LimitError, SchemaError, UnsupportedError
 from structag.limits import Limits
 from structag.pointer import escaped, unescaped
+from structag.schema.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SINGLE_SCHEMAS
 
 _DRAFTS = {"draft-03": 4, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 8, "2020-12": 9}
 LATEST = 9
-_SUBSCHEMAS = (
-    "additionalItems", "additionalProperties", "contains", "else", "if", "items", "not",
-    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
-)  # fmt: skip
-_SUBSCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-_SUBSCHEMA_MAPS = (
-    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties",
-)  # fmt: skip
 
 
 class Node:
@@ -277,13 +270,13 @@ class Document:
                         self._dynamic.setdefault(anchor, []).append(node)
             if value.get("$recursiveAnchor") is True:
                 self._dynamic.setdefault("", []).append(node)
-            for key in _SUBSCHEMAS:
+            for key in SINGLE_SCHEMAS:
                 if isinstance(value.get(key), dict):
                     todo.append(node.child(key, value[key]))
-            for key in _SUBSCHEMA_LISTS:
+            for key in SCHEMA_LISTS:
                 if isinstance(value.get(key), list):
                     todo += [node.below(key, i) for i in range(len(value[key]))]
-            for key in _SUBSCHEMA_MAPS:
+            for key in SCHEMA_MAPS:
                 if isinstance(value.get(key), dict):
                     todo += [node.below(key, name) for name in value[key]]
 

@@ -148,3 +148,14 @@ def keyword_table() -> str:
     ]
     head = ["| keyword | since draft | what is enforced | limits |", "|:--|:--|:--|:--|"]
     return "\n".join(head + rows) + "\n"
+
+
+# Where subschemas stand: as the value, in a list of them, by name.
+SINGLE_SCHEMAS = (
+    "additionalItems", "additionalProperties", "contains", "else", "if", "items", "not",
+    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
+)  # fmt: skip
+SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+SCHEMA_MAPS = (
+    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties",
+)  # fmt: skip
