@@ -8,7 +8,7 @@ that holds:
 - ``steps``: states that the grammar had not met, more than 50;
 - ``walk``: nodes of the vocabulary's tries, more than 1,000;
 - ``exits``: it had to be found where tokens go on that leave a unit;
-- ``copy``: it was known, or nearly;
+- ``other``: none of these: what is left of an expression, its copy for the library, the row itself;
 - ``noise``: measured again in another grammar, it took less than a third of the time.
 
     [STRUCTAG_DATA=FOLDER] python bench/slowest_masks.py [--stride N] [--share PERCENT] [--csv FILE]
@@ -53,7 +53,7 @@ class Slow(NamedTuple):
             return "steps"
         if self.counts["nodes"] > MANY_NODES:
             return "walk"
-        return "exits" if self.counts["exits"] else "copy"
+        return "exits" if self.counts["exits"] else "other"
 
 
 class Follower:
