@@ -31,8 +31,8 @@ constexpr Utf8State StepFrom(Utf8State state, unsigned b) {
 }
 
 constexpr auto MakeTable() {
-  std::array<std::array<std::uint8_t, 256>, kUtf8StateCount> table{};
-  for (Utf8State s = 0; s < kUtf8StateCount; ++s) {
+  std::array<std::array<std::uint8_t, 256>, kUtf8StateCount + 1> table{};
+  for (Utf8State s = 0; s <= kUtf8Reject; ++s) {
     for (unsigned b = 0; b < 256; ++b) table[s][b] = static_cast<std::uint8_t>(StepFrom(s, b));
   }
   return table;

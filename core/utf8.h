@@ -16,7 +16,7 @@ inline constexpr Utf8State kUtf8Reject = 8;
 inline constexpr Utf8State kUtf8StateCount = 8;
 inline constexpr std::uint32_t kUtf8Longest = 4;  // bytes of a character
 
-// The state after `byte`, or kUtf8Reject.
+// The state after `byte`, or kUtf8Reject, which nothing leaves.
 Utf8State Utf8Step(Utf8State state, std::uint8_t byte) noexcept;
 // Whether all of `text` is valid UTF-8.
 bool IsUtf8(std::string_view text) noexcept;

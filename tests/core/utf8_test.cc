@@ -29,6 +29,12 @@ void TestEveryScalarValueIsValidAndMissesWhatItShould() {
   }
 }
 
+void TestNothingLeavesTheRejectingState() {
+  for (unsigned b = 0; b < 256; ++b) {
+    CHECK(Utf8Step(kUtf8Reject, static_cast<std::uint8_t>(b)) == kUtf8Reject);
+  }
+}
+
 void TestAsManyTwoByteStringsAreValidAsThereAreOfThem() {
   int valid = 0;
   for (unsigned a = 0; a < 256; ++a) {
@@ -64,6 +70,7 @@ void TestSequencesSpellExactlyTheRange() {
 
 int main() {
   structag::TestEveryScalarValueIsValidAndMissesWhatItShould();
+  structag::TestNothingLeavesTheRejectingState();
   structag::TestAsManyTwoByteStringsAreValidAsThereAreOfThem();
   structag::TestSequencesSpellExactlyTheRange();
 }

@@ -112,6 +112,21 @@ def test_items_that_begin_others_are_not_counted_by_their_text() -> None:
         assert (rows == rows[0]).all()
 
 
+def test_triggers_are_not_read_behind_bytes_that_begin_no_character() -> None:
+    b = GrammarBuilder()
+    grammar = b.build(b.scan([("é".encode(), b.literal(b"aa"))], [b"a"]))
+
+    def make() -> Vocabulary:
+        pieces = [bytes([i]) for i in range(256)] + ["é".encode()[1:] + b"aa\xc3\xa9", b"<end>"]
+        return Vocabulary.from_token_bytes(pieces, special=[257], stop_token_ids=[257])
+
+    rows = np.zeros((1 + len(FAST), 9), dtype=np.int32)
+    for index, engine in enumerate(engines(make, grammar, FAST)):
+        Matcher(engine, [257]).fill_mask(rows, index)
+    assert (rows == rows[0]).all()
+    assert not rows[0, 8] & 1
+
+
 @properties()
 @given(st.data(), samples())
 def test_random_grammars(

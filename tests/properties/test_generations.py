@@ -36,7 +36,7 @@ def engines(grammar: GrammarSample, tokens: VocabularySample) -> tuple[Engine, E
     limits = (LIMITS.max_work, LIMITS.max_memory_bytes, LIMITS.max_expressions)
     return (
         make_engine(vocabulary.native, program, text, *limits, max_generation_bytes=0),
-        make_engine(vocabulary.native, program, text, *limits),
+        make_engine(vocabulary.native, program, text, *limits, max_generation_bytes=1 << 62),
     )
 
 
