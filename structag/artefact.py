@@ -7,9 +7,10 @@ through here.  An artefact is
 
 with little-endian numbers.  The head is JSON: the fingerprint of the vocabulary, `marker_tokens`,
 whether origins are kept, the report's entries and the warnings.  The grammar is the unified one, as
-core/grammar_bytes.h describes it; it is bound to the vocabulary anew, so that an artefact can claim
-nothing that compiling would not find.  The checksum tells damage, not malice: every part is checked
-as if somebody had written it by hand, and nothing in it is executed or sizes an allocation.
+core/grammar/grammar_bytes.h describes it; it is bound to the vocabulary anew, so that an artefact
+can claim nothing that compiling would not find.  The checksum tells damage, not malice: every part
+is checked as if somebody had written it by hand, and nothing in it is executed or sizes an
+allocation.
 """
 
 from __future__ import annotations

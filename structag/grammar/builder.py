@@ -5,9 +5,9 @@ sequences, empty parts, adjacent literals) and refuse what has no meaning (a rec
 under `And`), so that every later step may rely on it.  What needs the whole grammar (left
 recursion, nullable loops, unproductive rules) is `structag.grammar.simplify`'s.
 
-The table of expressions lies in the core (`core/grammar.h`), and with it the constructors that
-every front end calls all the time; this module adds the others.  A builder is used by one thread;
-the grammar it makes is immutable.
+The table of expressions lies in the core (`core/grammar/grammar.h`), and with it the constructors
+that every front end calls all the time; this module adds the others.  A builder is used by one
+thread; the grammar it makes is immutable.
 """
 
 from __future__ import annotations

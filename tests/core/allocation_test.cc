@@ -5,8 +5,8 @@
 
 #include "allocations.h"
 #include "check.h"
-#include "generations.h"
-#include "matcher.h"
+#include "matching/generations.h"
+#include "matching/matcher.h"
 #include "samples.h"
 
 namespace structag {

@@ -1,6 +1,6 @@
 // Test apply.cc: every kernel against a bit-by-bit reference.
 
-#include "apply.h"
+#include "apply/apply.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Test what many threads do to matchers of one grammar: batch.cc, draft.cc, history.h,
 // worker_pool.cc; and that a second pass over the same states allocates nothing.
 
-#include "batch.h"
+#include "matching/batch.h"
 
 #include <array>
 #include <atomic>
@@ -12,9 +12,9 @@
 
 #include "allocations.h"
 #include "check.h"
-#include "engine.h"
-#include "grammar.h"
-#include "matcher.h"
+#include "grammar/grammar.h"
+#include "matching/engine.h"
+#include "matching/matcher.h"
 
 namespace structag {
 namespace {

@@ -1,6 +1,6 @@
 // Test codec.cc: what each escape decodes to, what is refused, and what a begun escape may become.
 
-#include "codec.h"
+#include "text/codec.h"
 
 #include <optional>
 #include <string_view>

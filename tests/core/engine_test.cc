@@ -1,14 +1,14 @@
 // Test the path from a packed program to masks without Python: program.cc, engine.cc, matcher.cc.
 
-#include "engine.h"
+#include "matching/engine.h"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "check.h"
-#include "matcher.h"
-#include "module.h"
+#include "grammar/module.h"
+#include "matching/matcher.h"
 #include "samples.h"
 
 namespace structag {

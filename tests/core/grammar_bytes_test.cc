@@ -1,7 +1,7 @@
 // Test that a grammar comes back from its bytes, and that bytes that were changed are refused or
 // hold a grammar that everything after can work with: grammar_bytes.cc.
 
-#include "grammar_bytes.h"
+#include "grammar/grammar_bytes.h"
 
 #include <random>
 #include <string>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "check.h"
-#include "engine.h"
-#include "grammar.h"
+#include "grammar/grammar.h"
+#include "matching/engine.h"
 
 namespace structag {
 namespace {

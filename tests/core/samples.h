@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "program.h"
-#include "vocabulary.h"
+#include "grammar/program.h"
+#include "vocabulary/vocabulary.h"
 
 namespace structag {
 

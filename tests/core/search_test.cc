@@ -1,6 +1,6 @@
 // Test search.cc against std::string_view::find.
 
-#include "search.h"
+#include "text/search.h"
 
 #include <random>
 #include <string>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "check.h"
-#include "generations.h"
-#include "matcher.h"
+#include "matching/generations.h"
+#include "matching/matcher.h"
 #include "samples.h"
 
 namespace structag {

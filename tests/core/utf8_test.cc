@@ -1,6 +1,6 @@
 // Test utf8.cc against the definition: every code point, every short byte string.
 
-#include "utf8.h"
+#include "text/utf8.h"
 
 #include "check.h"
 
