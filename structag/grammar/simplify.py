@@ -103,9 +103,12 @@ def _nullable_operands(node: Node, nullable: bytearray) -> list[Ref]:
 
 def _remove_nullable_repeats(grammar: Grammar, max_expressions: int) -> Grammar:
     nullable = nullable_nodes(grammar)
+    flags = reachable_nodes(grammar)
     lists = (Repeat, Unordered, Tally)
     concerned = [
-        node for node in grammar.nodes if type(node) in lists and _nullable_operands(node, nullable)
+        node
+        for node, flag in zip(grammar.nodes, flags, strict=True)
+        if flag and type(node) in lists and _nullable_operands(node, nullable)
     ]
     if not concerned:
         return grammar
@@ -115,6 +118,8 @@ def _remove_nullable_repeats(grammar: Grammar, max_expressions: int) -> Grammar:
             code="grammar-operand",
             expected="members of at least one byte or token",
         )
+    grammar = compact(grammar)  # what is unreachable may have operands that no list can have
+    nullable = nullable_nodes(grammar)
     counts = [node.count for node in grammar.nodes if isinstance(node, Erase)]
     rewriter = Rewriter(max_expressions, max(counts, default=0))
     copies: list[Ref] = []

@@ -231,6 +231,16 @@ def test_a_member_that_turns_out_nullable_is_refused() -> None:
     assert caught.value.code == "grammar-operand"
 
 
+def test_nothing_is_asked_of_what_is_unreachable() -> None:
+    def bodies(b: GrammarBuilder, r: list[Ref]) -> list[Ref]:
+        maybe = b.optional(b.literal(b"a"))
+        again = b.alt(b.seq(r[0], b.literal(b"b")), b.repeat(r[1], 1))
+        unreachable = b.repeat(b.alt(r[1], b.literal(b"b")), 1)
+        return [again, maybe, b.unordered([(unreachable, True)], None, b.literal(b","))]
+
+    assert_kept(with_rules("smu", bodies))
+
+
 def test_a_list_of_items_that_differ_is_not_taken_apart() -> None:
     b = GrammarBuilder()
     rule = b.rule("r")
