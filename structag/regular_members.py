@@ -41,25 +41,34 @@ class RegularMembers:
         self._patient = Compiler(vocabulary, limits=Limits(max_work=SOME_WORK))
         self._hasty = Compiler(vocabulary, limits=Limits(max_work=LITTLE_WORK))
         self._compiled: dict[Ref, CompiledGrammar | None] = {}
-        self._shortest: dict[Ref, bytes | None] = {}
+        self._shortest: dict[Ref, list[bytes]] = {}
+        self._exhausted: set[Ref] = set()
 
     def least(self, ref: Ref, place: int = 0) -> int:
-        """The length of the shortest member known, but for `place` shorter ones, or `NEVER`."""
-        texts: list[bytes] = []
-        while True:
-            found = self.shortest(ref, texts)
-            if found is None:
-                return NEVER
-            if len(texts) == place:
-                return len(self.spell(ref, found))
-            texts.append(found)
+        """The length that so many of the shortest members known, and one more, do not exceed.
 
-    def shortest(self, ref: Ref, used: Sequence[bytes] = ()) -> bytes | None:
-        """The shortest text known that is none of `used`; None if there is none."""
-        text = self._text(ref, used)
-        if text not in self._shortest:
-            self._shortest[text] = self._find_shortest(text)
-        return self._shortest[text]
+        It is `NEVER` if there are not so many.
+        """
+        texts = self._shortest_texts(ref, place + 1)
+        return NEVER if len(texts) <= place else max(len(self.spell(ref, x)) for x in texts)
+
+    def shortest(self, ref: Ref, used: Sequence[bytes] = ()) -> bytes:
+        """The shortest text known that is none of `used`; there has to be one.
+
+        Its member is no longer than `least` says of so many.
+        """
+        return next(x for x in self._shortest_texts(ref, len(used) + 1) if x not in used)
+
+    def _shortest_texts(self, ref: Ref, count: int) -> list[bytes]:
+        """So many of the shortest texts known, or all that there are."""
+        texts = self._shortest.setdefault(ref, [])
+        while len(texts) < count and ref not in self._exhausted:
+            found = self._find_shortest(self._text(ref, texts))
+            if found is None:
+                self._exhausted.add(ref)
+            else:
+                texts.append(found)
+        return texts[:count]
 
     def spell(self, ref: Ref, text: bytes) -> bytes:
         """The member that `text` stands for: itself, or its spelling."""

@@ -10,6 +10,7 @@ most n bytes" and its matcher walked: matchers have no dead ends, so that this e
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -22,7 +23,6 @@ from structag.grammar.expressions import (
     Budget,
     Bytes,
     Chars,
-    Distinct,
     Literal,
     Mark,
     Node,
@@ -38,10 +38,14 @@ from structag.grammar.expressions import (
 from structag.grammar.least_lengths import (
     LEAVES,
     NEVER,
-    keys_of,
+    Item,
+    has_keys,
     least_items,
     least_lengths,
+    least_of_way,
     live_cases,
+    parts_of_way,
+    ways_of,
 )
 from structag.grammar.plain_spelling import spell_plainly
 from structag.grammar.write import unmarked
@@ -54,7 +58,6 @@ Piece: TypeAlias = bytes | int
 
 MAX_BYTES = 400
 _ROOM = (0, 4, 16, 64)  # bytes that a regular expression may take beyond its least length
-_END = -1  # in place of an expression: a list whose keys differ is written
 _MANY = 4  # weight of a class of characters, and of text with triggers, beside alternatives
 _RUNS = (0.8, 0.4, 0.1)  # chances that a repetition ends after each round
 _BLANKS = sum(1 << byte for byte in b" \t\r\n")
@@ -162,6 +165,23 @@ def is_whole(matcher: Matcher) -> bool:
     return matcher.is_completed() or matcher.is_terminated()
 
 
+class _Key(NamedTuple):
+    """A key to be written, which is none of the texts in `used`, and is added to them."""
+
+    ref: Ref
+    used: list[bytes]
+
+
+class _Cut(NamedTuple):
+    """The pieces from `start` on are written: what comes after so many tokens is left out."""
+
+    start: int
+    max_tokens: int
+
+
+_Task: TypeAlias = Ref | _Key | _Cut
+
+
 class _Drawing:
     """One member in the making; `room` is how much longer than the shortest it may still get."""
 
@@ -173,29 +193,28 @@ class _Drawing:
         self._room = room
         self._steps = 1_000 + 20 * room  # then only the shortest is drawn, which ends
         self._pieces: list[Piece] = []
-        self._used: list[list[bytes]] = []  # keys of the lists that are being written
 
     def pieces(self) -> tuple[Piece, ...]:
-        pending: list[Ref | tuple[int, int]] = [self._grammar.root]
+        pending: list[_Task] = [self._grammar.root]
         while pending:
             task = pending.pop()
-            if isinstance(task, tuple):
-                self._cut(*task)
+            if isinstance(task, _Cut):
+                self._cut(task)
                 continue
-            if task == _END:
-                self._used.pop()
+            if isinstance(task, _Key):
+                self._write_key(task)
                 continue
             self._steps -= 1
             if self._steps < 0 and self._least[task][0] == 0:
                 continue
             node = self._grammar.nodes[task]
             if isinstance(node, Budget):
-                pending += [(len(self._pieces), node.max_tokens), node.child]
+                pending += [_Cut(len(self._pieces), node.max_tokens), node.child]
             else:
                 pending += reversed(self._expand(task, node))
         return tuple(self._pieces)
 
-    def _expand(self, ref: Ref, node: Node) -> Sequence[Ref]:
+    def _expand(self, ref: Ref, node: Node) -> Sequence[_Task]:
         """Writes what needs no further choice, and returns the parts to go on with."""
         match node:
             case Literal(data):
@@ -285,30 +304,28 @@ class _Drawing:
         self._pieces += [before, trigger] if before else [trigger]
         return ref
 
-    def _unordered(self, node: Unordered) -> list[Ref]:
+    def _unordered(self, node: Unordered) -> list[_Task]:
         least = self._least
         chosen = [ref for ref, need in node.members if need]
         glue = least[node.separator][0]
         if self._steps >= 0:
-            options = [ref for ref, need in node.members if not need]
+            others: list[Ref] = []
             if node.rest is not None:
-                options += [node.rest] * self._more(least[node.rest][0] + glue, 0, None)
-            for ref in options:
+                others = [node.rest] * self._more(least[node.rest][0] + glue, 0, None)
+            for ref in (ref for ref, need in node.members if not need):
                 cost = least[ref][0] + glue
-                paid = ref == node.rest
-                if paid or (cost <= self._room and self._chance.random() < 0.5):
-                    self._spend(0 if paid else cost)
+                if cost <= self._room and self._chance.random() < 0.5:
+                    self._spend(cost)
                     chosen.append(ref)
+            chosen += others
         self._chance.shuffle(chosen)
-        return _joined(chosen, node.separator)
+        return _joined([[ref] for ref in chosen], node.separator)
 
-    def _tally(self, node: Tally) -> list[Ref]:
-        chosen = least_items(node, self._least)
-        assert chosen is not None
+    def _tally(self, node: Tally) -> list[_Task]:
+        if has_keys(self._grammar, node):
+            return self._tally_of_keys(node)
+        chosen = [item.way for item in self._least_items(node)]
         glue = self._least[node.separator][0]
-        if any(keys_of(self._grammar, ref) for ref, _, _ in node.kinds):
-            self._used.append([])
-            return [*_joined(chosen, node.separator), _END]
         for ref, _, high in node.kinds if self._steps >= 0 else ():
             used = chosen.count(ref)
             left = None if high is None else high - used
@@ -318,13 +335,39 @@ class _Drawing:
             if left is None or left > 0:
                 chosen += [ref] * self._more(self._least[ref][0] + glue, 0, left)
         self._chance.shuffle(chosen)
+        return _joined([[ref] for ref in chosen], node.separator)
+
+    def _least_items(self, node: Tally) -> list[Item]:
+        items = least_items(self._grammar, node, self._least, self._sampler._leaves.least)
+        assert items is not None
+        return items
+
+    def _tally_of_keys(self, node: Tally) -> list[_Task]:
+        """As many items as there have to be, of any alternatives that the room is enough for."""
+        least_length = self._sampler._leaves.least
+        items = self._least_items(node)
+        counts = Counter((item.kind, item.way) for item in items)
+        used: dict[tuple[int, Ref], list[bytes]] = {}
+        chosen: list[list[_Task]] = []
+        for item in items:
+            options = [(item.way, item.key, item.least)]
+            for way, key in ways_of(self._grammar, node.kinds[item.kind][0]):
+                if way != item.way:
+                    place = counts[item.kind, way]
+                    least = least_of_way(self._least, way, key, place, least_length)
+                    options.append((way, key, least))
+            index = self._choose([least for *_, least in options], [1] * len(options))
+            way, key, _ = options[index]
+            counts[item.kind, way] += index > 0
+            parts: list[_Task] = [*parts_of_way(self._grammar, way)]
+            if key is not None:
+                parts[parts.index(key)] = _Key(key, used.setdefault((item.kind, way), []))
+            chosen.append(parts)
+        self._chance.shuffle(chosen)
         return _joined(chosen, node.separator)
 
     def _write_leaf(self, ref: Ref) -> None:
         leaves = self._sampler._leaves
-        if isinstance(self._grammar.nodes[ref], Distinct) and self._used:
-            self._write_key(ref)
-            return
         least = leaves.least(ref)
         if least == 0 and self._chance.random() < 0.8:
             text = self._words(leaves.whole(ref))
@@ -333,23 +376,20 @@ class _Drawing:
             text = self._walk(ref, least + room)
         data = leaves.spell(ref, text)
         if len(data) - least > self._room:
-            shortest = leaves.shortest(ref)
-            assert shortest is not None
-            data = leaves.spell(ref, shortest)
+            data = leaves.spell(ref, leaves.shortest(ref))
         self._spend(max(0, len(data) - least))
         if data:
             self._pieces.append(data)
 
-    def _write_key(self, ref: Ref) -> None:
-        """A text that no other item of the list has; so long, at most, as was reckoned with."""
-        leaves, used = self._sampler._leaves, self._used[-1]
+    def _write_key(self, key: _Key) -> None:
+        """A text that no other item has; so long, at most, as was reckoned with."""
+        leaves, (ref, used) = self._sampler._leaves, key
         reserved = leaves.least(ref, len(used))
         text = self._walk(ref, reserved + min(self._room, 8), used)
         data = leaves.spell(ref, text)
         if len(data) - reserved > self._room:
-            shortest = leaves.shortest(ref, used)
-            assert shortest is not None
-            text, data = shortest, leaves.spell(ref, shortest)
+            text = leaves.shortest(ref, used)
+            data = leaves.spell(ref, text)
         self._spend(max(0, len(data) - reserved))
         used.append(text)
         self._pieces.append(data)
@@ -380,9 +420,7 @@ class _Drawing:
                 written.append(self._pick_byte(allowed))
                 matcher.accept_bytes(bytes(written[-1:]))
         except LimitError:
-            shortest = leaves.shortest(ref, used)
-            assert shortest is not None
-            return shortest
+            return leaves.shortest(ref, used)
         return bytes(written)
 
     def _text(self) -> str:
@@ -411,8 +449,9 @@ class _Drawing:
         self._spend(len(char.encode()) - least)
         return char
 
-    def _cut(self, start: int, max_tokens: int) -> None:
+    def _cut(self, cut: _Cut) -> None:
         """Ends what a budget is about before the first token that is too many."""
+        start, max_tokens = cut
         for place in range(start, len(self._pieces)):
             if isinstance(self._pieces[place], int):
                 if max_tokens == 0:
@@ -429,8 +468,8 @@ def _is_free(text: str, trigger: bytes, scan: Scan) -> bool:
     return not any(other in whole[:-1] for other, _ in scan.cases)
 
 
-def _joined(refs: Sequence[Ref], separator: Ref) -> list[Ref]:
-    return [part for ref in refs for part in (separator, ref)][1:]
+def _joined(items: Sequence[Sequence[_Task]], separator: Ref) -> list[_Task]:
+    return [part for item in items for part in (separator, *item)][1:]
 
 
 def _members(bits: int) -> frozenset[int]:

@@ -8,7 +8,8 @@ derives nothing has the length `NEVER`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from heapq import heapify, heappop, heapreplace
+from typing import NamedTuple, TypeAlias
 
 from structag.grammar.expressions import (
     Alt,
@@ -36,24 +37,27 @@ from structag.grammar.expressions import (
     Unordered,
     children,
 )
+from structag.grammar.write import unmarked
 
 NEVER = 2**40
 Least: TypeAlias = tuple[int, int]
 """Length and height."""
+LeafLength: TypeAlias = Callable[[Ref, int], int]
+"""The length of a leaf's shortest text but so many, or `NEVER`; the more, the longer."""
 LEAVES = (And, Not, Encoded, NoOccurrence, Erase, Distinct)
 """What no part of it decides: regular operators; `least_lengths` asks for their lengths."""
 
 
 def least_lengths(
     grammar: Grammar,
-    leaf_length: Callable[[Ref, int], int],
+    leaf_length: LeafLength,
     token_ids: Callable[[Tokens], Sequence[int]],
 ) -> dict[Ref, Least]:
     """The least length and height of every expression that takes part in a derivation.
 
     Args:
         grammar: the grammar.
-        leaf_length: the length of a leaf's shortest text but so many, or `NEVER`.
+        leaf_length: asked for each leaf, and for more than the shortest text of keys.
         token_ids: the tokens that a `Tokens` stands for.
     """
     order = sorted(_taking_part(grammar))
@@ -92,12 +96,7 @@ def _taking_part(grammar: Grammar) -> set[Ref]:
     return seen
 
 
-def _least(
-    grammar: Grammar,
-    node: Node,
-    found: dict[Ref, Least],
-    leaf_length: Callable[[Ref, int], int],
-) -> Least:
+def _least(grammar: Grammar, node: Node, found: dict[Ref, Least], leaf_length: LeafLength) -> Least:
     match node:
         case Epsilon():
             return 0, 0
@@ -129,15 +128,11 @@ def _least(
             glue = max(0, len(needed) - 1) * found[separator][0]
             return _deeper(sum(length for length, _ in needed) + glue, needed)
         case Tally():
-            picked = least_items(node, found)
-            if picked is None:
+            items = least_items(grammar, node, found, leaf_length)
+            if items is None:
                 return NEVER, 0
-            glue = max(0, len(picked) - 1) * found[node.separator][0]
-            total = sum(found[ref][0] for ref in picked) + glue
-            for place, ref in enumerate(picked):  # a key is no text that another item has
-                keys = keys_of(grammar, ref) if place else ()
-                total += max((leaf_length(k, place) - leaf_length(k, 0) for k in keys), default=0)
-            return _deeper(total, [found[ref] for ref in picked])
+            glue = max(0, len(items) - 1) * found[node.separator][0]
+            return _deeper(sum(item.least[0] for item in items) + glue, [i.least for i in items])
         case _:
             return NEVER, 0
 
@@ -156,32 +151,125 @@ def live_cases(scan: Scan) -> list[tuple[bytes, Ref]]:
     ]
 
 
-def least_items(tally: Tally, found: dict[Ref, Least]) -> list[Ref] | None:
+class Item(NamedTuple):
+    """An item of a counted list: its kind by number, its alternative, and how long that is.
+
+    `place` is how many items with another key of the same alternative come before it; 0 if it has
+    none.
+    """
+
+    kind: int
+    way: Ref
+    key: Ref | None
+    place: int
+    least: Least
+
+
+def least_items(
+    grammar: Grammar, tally: Tally, found: dict[Ref, Least], leaf_length: LeafLength
+) -> list[Item] | None:
     """The shortest items that a counted list may consist of; None if there are none."""
-    picked = [ref for ref, low, _ in tally.kinds for _ in range(low)]
-    spare = sorted(
-        (found[ref], ref, NEVER if high is None else high - low) for ref, low, high in tally.kinds
-    )
-    for (length, _), ref, count in spare:
-        if length < NEVER:
-            picked += [ref] * min(count, max(0, tally.min - len(picked)))
-    short = len(picked) < tally.min or any(found[ref][0] >= NEVER for ref in picked)
-    over = tally.max is not None and len(picked) > tally.max
-    return None if short or over else picked
+    picked: list[Item] = []
+    spare: list[tuple[Least, int, int, _Offers]] = []
+    for kind, (ref, low, high) in enumerate(tally.kinds):
+        offers = _Offers(grammar, kind, ref, found, leaf_length)
+        picked += offers.take(low)
+        spare.append((offers.next, kind, NEVER if high is None else high - low, offers))
+    if len(picked) < sum(low for _, low, _ in tally.kinds):
+        return None
+    heapify(spare)
+    while len(picked) < tally.min and spare:
+        least, kind, left, offers = spare[0]
+        if least[0] >= NEVER or left == 0:
+            heappop(spare)
+            continue
+        taken = offers.take(min(left, tally.min - len(picked)) if offers.is_endless else 1)
+        picked += taken
+        heapreplace(spare, (offers.next, kind, left - len(taken), offers))
+    is_over = tally.max is not None and len(picked) > tally.max
+    return None if is_over or len(picked) < tally.min else picked
 
 
-def keys_of(grammar: Grammar, item: Ref) -> list[Ref]:
-    """The keys that tell `item` of a counted list from others."""
-    seen = {item}
+class _Offers:
+    """The items of one kind, short ones first; of an alternative with a key no text comes again."""
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        kind: int,
+        ref: Ref,
+        found: dict[Ref, Least],
+        leaf_length: LeafLength,
+    ) -> None:
+        self._kind = kind
+        self._ways = ways_of(grammar, ref)
+        self._found = found
+        self._leaf_length = leaf_length
+        self._heap = [(self.least(number, 0), number, 0) for number in range(len(self._ways))]
+        heapify(self._heap)
+
+    @property
+    def next(self) -> Least:
+        """How long the next one is."""
+        return self._heap[0][0]
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether all that follow are like the next one."""
+        return self._ways[self._heap[0][1]][1] is None
+
+    def take(self, count: int) -> list[Item]:
+        """So many, or fewer if there are no more."""
+        items: list[Item] = []
+        while len(items) < count and self.next[0] < NEVER:
+            least, number, place = self._heap[0]
+            item = Item(self._kind, *self._ways[number], place, least)
+            if item.key is None:
+                return items + [item] * (count - len(items))
+            items.append(item)
+            heapreplace(self._heap, (self.least(number, place + 1), number, place + 1))
+        return items
+
+    def least(self, number: int, place: int) -> Least:
+        way, key = self._ways[number]
+        return least_of_way(self._found, way, key, place, self._leaf_length)
+
+
+def least_of_way(
+    found: dict[Ref, Least], way: Ref, key: Ref | None, place: int, leaf_length: LeafLength
+) -> Least:
+    """The least length and height of an item whose key is none of `place` other ones."""
+    length, height = found[way]
+    if key is not None and length < NEVER:
+        length += leaf_length(key, place) - leaf_length(key, 0)
+    return min(length, NEVER), height
+
+
+def ways_of(grammar: Grammar, item: Ref) -> list[tuple[Ref, Ref | None]]:
+    """The alternatives of an item of a counted list, with what of each is its key.
+
+    Where none has a key, which of them is taken matters to nobody: then it is `item` as a whole.
+    """
+    ways: list[tuple[Ref, Ref | None]] = []
     pending = [item]
-    found = []
     while pending:
-        ref = pending.pop()
-        node = grammar.nodes[ref]
-        if isinstance(node, Distinct):
-            found.append(ref)
-        elif not isinstance(node, (*LEAVES, Tally)):
-            parts = (grammar.rules[node.index][1],) if isinstance(node, Rule) else children(node)
-            pending += [part for part in parts if part not in seen]
-            seen.update(parts)
-    return found
+        way = pending.pop()
+        node = grammar.nodes[unmarked(grammar, way)]
+        if isinstance(node, Alt):
+            pending += reversed(node.parts)
+        else:
+            parts = parts_of_way(grammar, way)
+            keys = (part for part in parts if isinstance(grammar.nodes[part], Distinct))
+            ways.append((way, next(keys, None)))
+    return ways if any(key is not None for _, key in ways) else [(item, None)]
+
+
+def has_keys(grammar: Grammar, tally: Tally) -> bool:
+    """Whether items of a counted list have to differ."""
+    return any(key is not None for ref, _, _ in tally.kinds for _, key in ways_of(grammar, ref))
+
+
+def parts_of_way(grammar: Grammar, way: Ref) -> list[Ref]:
+    """The parts of an alternative, among which is its key."""
+    node = grammar.nodes[unmarked(grammar, way)]
+    return [unmarked(grammar, part) for part in (node.parts if isinstance(node, Seq) else (way,))]

@@ -25,7 +25,7 @@ from structag.grammar.expressions import (
     Unordered,
     children,
 )
-from structag.grammar.least_lengths import keys_of
+from structag.grammar.least_lengths import has_keys
 from structag.grammar.left_recursion import strongly_connected
 from structag.grammar.transplant import rebuild
 
@@ -181,7 +181,7 @@ class _Bound:
     def _tally(self, node: Tally, refs: tuple[Ref, ...]) -> Ref:
         builder = self._builder
         separator = refs[-1]
-        if any(keys_of(self._grammar, ref) for ref, _, _ in node.kinds):
+        if has_keys(self._grammar, node):
             return self._tally_with_keys(node, refs)
         if len(node.kinds) == 1:
             _, least, most = node.kinds[0]

@@ -21,6 +21,7 @@ from support.engine import LIMITS, compile_or_none  # noqa: E402
 from support.family_cases import sample_tag, small_vocabulary  # noqa: E402
 
 from structag.errors import GrammarError, LimitError, StructagError  # noqa: E402
+from structag.grammar.builder import GrammarBuilder  # noqa: E402
 from structag.openai import model_family  # noqa: E402
 from structag.sample import Sampler  # noqa: E402
 
@@ -185,6 +186,8 @@ def test_a_text_before_a_trigger_holds_none() -> None:
         ({"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b"]}}, '["a","b"]'),
         ({"type": "array", "uniqueItems": True, "items": {"type": "string"}}, '["","a"]'),
         ({"type": "array", "uniqueItems": True, "items": {"type": "integer"}}, "[0,1]"),
+        # Of these alternatives one has a single key.
+        ({"type": "array", "uniqueItems": True, "items": {"type": ["null", "string"]}}, '["","a"]'),
     ],
 )
 def test_items_of_a_list_differ(schema: Any, least: str) -> None:
@@ -195,6 +198,24 @@ def test_items_of_a_list_differ(schema: Any, least: str) -> None:
     for pieces in found:
         items = json.loads(b"".join(map(bytes, pieces)))
         assert len(items) == len({*items}) == 2
+
+
+def test_each_alternative_has_keys_of_its_own() -> None:
+    b = GrammarBuilder()
+    ways = [b.distinct(None, b.literal(b"a")), b.seq(b.literal(b"x"), b.distinct(None, b.any_text))]
+    grammar = b.build(b.tally([(b.alt(*ways), 3, 3)], 0, None, b.epsilon))
+    sampler = Sampler(BYTES.compile_grammar(grammar))
+
+    assert sampler.least_bytes == len("axxa")
+    outputs = {b"".join(map(bytes, pieces)) for pieces in draws(sampler, *[4] * 20)}
+    assert any(b"a" in output[:1] for output in outputs)
+
+
+def test_a_member_that_any_other_member_may_equal_is_paid_for() -> None:
+    b = GrammarBuilder()
+    word = b.literal(b"ab")
+    sampler = Sampler(BYTES.compile_grammar(b.build(b.unordered([(word, False)], word, b.epsilon))))
+    draws(sampler, *[0, 1, 2, 5] * 5)
 
 
 def test_a_bound_that_is_too_short() -> None:
