@@ -82,23 +82,28 @@ def fix_schema(schema: Any, profile: Profile) -> Fixed:
     """A copy of `schema` in the strict form of `profile`; fixing it once more changes nothing."""
     fixed: Any = json.loads(json.dumps(schema, default=float))
     changes: dict[Change, None] = {}
-    for _ in range(_MOST_PASSES):  # what has moved may be merged now
+    for _ in range(_MOST_PASSES):
         before = json.dumps(fixed)
-        fixing = _Fixing(json.loads(before), profile)
-        fixing.drop()
-        fixing.unite()
-        fixing.merge()
-        fixing.part_references()
-        fixing.close()
-        fixing.wrap()
-        fixed = fixing.schema
+        fixed, found = fix_once(fixed, profile)
         changes = {change: None for change in changes if change.kind != "failed"}
-        changes |= dict.fromkeys(fixing.changes)
+        changes |= dict.fromkeys(found)
         if json.dumps(fixed) == before:
             return Fixed(fixed, list(changes))
     # Half fixed it would be fixed further the next time; references may lead to ever more.
     change = Change("", "failed", "it stays as it is: fixing it comes to no end")
     return Fixed(json.loads(json.dumps(schema, default=float)), [change])
+
+
+def fix_once(schema: Any, profile: Profile) -> Fixed:
+    """A copy of `schema` nearer to that form: what has moved may be merged by the next pass."""
+    fixing = _Fixing(json.loads(json.dumps(schema)), profile)
+    fixing.drop()
+    fixing.unite()
+    fixing.merge()
+    fixing.part_references()
+    fixing.close()
+    fixing.wrap()
+    return Fixed(fixing.schema, fixing.changes)
 
 
 class _Fixing:
