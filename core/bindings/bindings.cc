@@ -224,6 +224,7 @@ void BindVocabulary(nb::module_& m) {
       .def("__init__", &InitVocabulary, nb::arg("token_bytes"), nb::arg("kinds"),
            nb::arg("stop_token_ids"))
       .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes, nb::call_guard<ReleaseGil>())
+      .def_prop_rw("library_bytes", &Vocabulary::library_bytes, &Vocabulary::set_library_bytes)
       .def("fill_counts", [](const Vocabulary& v) {
         const FillCounter::Counts counts = v.fill_counter().counts();
         return std::pair(counts.fills, counts.slow_fills);
