@@ -59,7 +59,12 @@ NOUNS = {
     "structag.errors": (),
     "structag.limits": ("structag.errors",),
     "structag.pointer": (),
-    "structag.source": ("structag.errors", "structag.limits", "structag.pointer"),
+    "structag.source": (
+        "structag._core",
+        "structag.errors",
+        "structag.limits",
+        "structag.pointer",
+    ),
     "structag.grammar.expressions": (*FOUNDATION, "structag._core"),
     "structag.tags.model": FOUNDATION,
     "structag.families.template": (),
@@ -72,6 +77,7 @@ NOUNS = {
 }
 
 CORE_USERS = (
+    "source",
     "vocabulary",
     "compiled",
     "compiler",

@@ -359,6 +359,7 @@ void BindMatcher(nb::module_& m) {
 void bind_apply(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_grammar(nb::module_& m);
+void bind_json_text(nb::module_& m);
 
 }  // namespace structag
 
@@ -371,6 +372,7 @@ NB_MODULE(_core, m) {
   structag::bind_batch(m);
   structag::bind_apply(m);
   structag::bind_grammar(m);
+  structag::bind_json_text(m);
   m.def(
       "fail_after",
       [](std::optional<std::int64_t> charges) { structag::Meter::FailAfter(charges.value_or(-1)); },
