@@ -4,6 +4,8 @@
 #include <unordered_map>
 
 #include "grammar/analysis.h"
+#include "text/codec.h"
+#include "text/utf8.h"
 
 namespace structag {
 namespace {
@@ -17,6 +19,84 @@ bool HasMarkers(const Grammar& grammar, const std::vector<std::uint8_t>& reachab
     if (kind == NodeKind::kLiteral && table.words(ref)[1] != 0) return true;
   }
   return false;
+}
+
+constexpr std::size_t kMostPlain = 800;  // expressions; as deep may be what the core recurses on
+
+// Whether it shows without reading the grammar that it derives something, and never the empty
+// string, if it is simple: there is nothing in it that could be empty but by its rules.
+bool IsPlain(const Grammar& grammar, const std::vector<std::uint8_t>& reachable) {
+  const GrammarTable& table = *grammar.table;
+  NodeRef start = grammar.root;  // behind rules, which cannot lead in a circle
+  while (table.kind(start) == NodeKind::kRule) start = table.rule_body(table.words(start)[0]);
+  if (table.facts(start).nullable != Nullable::kNo) return false;
+  // Whether each derives something, and whether it derives finitely many strings; if that is sure.
+  std::vector<std::uint8_t> productive(grammar.node_count), finite(grammar.node_count);
+  std::size_t count = 0;
+  for (NodeRef ref = 0; ref < grammar.node_count; ++ref) {
+    if (!reachable[ref]) continue;
+    ++count;
+    const NodeKind kind = table.kind(ref);
+    const auto words = table.words(ref);
+    bool all_productive = true, all_finite = true;
+    ForEachChild(kind, words, [&](NodeRef child) {
+      all_productive = all_productive && productive[child];
+      all_finite = all_finite && finite[child];
+    });
+    switch (kind) {
+      case NodeKind::kEmpty: finite[ref] = 1; break;
+      case NodeKind::kBytes:
+      case NodeKind::kChars:
+        finite[ref] = 1;
+        productive[ref] = std::ranges::any_of(words, [](std::uint32_t word) { return word != 0; });
+        break;
+      case NodeKind::kEpsilon:
+      case NodeKind::kLiteral:
+      case NodeKind::kSeq:
+      case NodeKind::kAlt:
+      case NodeKind::kMark:
+        productive[ref] = all_productive;
+        finite[ref] = all_finite;
+        break;
+      case NodeKind::kRepeat:
+        productive[ref] = all_productive;
+        finite[ref] = all_finite && words[2] != kNone;
+        break;
+      case NodeKind::kRule:
+      case NodeKind::kImport: productive[ref] = 1; break;
+      case NodeKind::kNot: productive[ref] = all_finite; break;
+      case NodeKind::kEncoded:  // JSON can spell any text
+        productive[ref] = all_productive && words[0] == static_cast<std::uint32_t>(Codec::kJson);
+        break;
+      default: break;
+    }
+  }
+  for (NodeRef ref = 0; ref < grammar.node_count; ++ref) {
+    if (!reachable[ref] || table.kind(ref) != NodeKind::kRule) continue;
+    if (!productive[table.rule_body(table.words(ref)[0])]) return false;
+  }
+  return productive[grammar.root] && count <= kMostPlain;
+}
+
+// The same as `NeededBytes` says of a plain grammar once it is read.
+ByteSet NeededBytesOf(const PackedGrammar& packed) {
+  ByteSet needed;
+  const std::uint32_t* word = packed.words.data() + 4;
+  for (std::uint32_t i = 0; i < packed.words[1]; ++i) {
+    const auto kind = static_cast<NodeKind>(word[0]);
+    if (kind == NodeKind::kBytes) {
+      for (unsigned j = 0; j < 8; ++j)
+        needed.words[j / 2] |= std::uint64_t{word[2 + j]} << (32 * (j % 2));
+    } else if (kind == NodeKind::kNot || kind == NodeKind::kEncoded) {
+      needed.Unite(Utf8Bytes());
+    }
+    word += 2 + word[1];
+  }
+  for (char c : packed.pool) needed.Add(static_cast<std::uint8_t>(c));
+  for (const std::shared_ptr<const Module>& module : packed.imports) {
+    needed.Unite(module->needed_bytes);
+  }
+  return needed;
 }
 
 using Sizes = std::unordered_map<const Module*, std::size_t>;
@@ -57,10 +137,15 @@ std::size_t Module::MemoryBytes() const noexcept {
 }
 
 std::shared_ptr<const Module> MakeModule(const Grammar& grammar, const Limits& limits) {
-  if (HasMarkers(grammar, ReachableNodes(grammar)) || !IsSimple(grammar)) return nullptr;
+  const std::vector<std::uint8_t> reachable = ReachableNodes(grammar);
+  if (HasMarkers(grammar, reachable) || !IsSimple(grammar)) return nullptr;
   auto module = std::make_shared<Module>();
   module->grammar = grammar;
   module->packed = PackGrammar(grammar, false);
+  if (IsPlain(grammar, reachable)) {
+    module->needed_bytes = NeededBytesOf(module->packed);
+    return module;
+  }
   Meter meter(limits);
   ExprPool pool(meter);
   Deriver deriver(pool, meter);
