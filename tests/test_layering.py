@@ -37,6 +37,7 @@ MAY_IMPORT = {
     # The character sets and the search for members belong to the regular expressions.
     "structag.schema": (
         *FOUNDATION,
+        "structag._core",
         "structag.grammar",
         "structag.text.regex",
         "structag.text.charset",
@@ -59,12 +60,7 @@ NOUNS = {
     "structag.errors": (),
     "structag.limits": ("structag.errors",),
     "structag.pointer": (),
-    "structag.source": (
-        "structag._core",
-        "structag.errors",
-        "structag.limits",
-        "structag.pointer",
-    ),
+    "structag.source": ("structag.errors", "structag.limits", "structag.pointer"),
     "structag.grammar.expressions": (*FOUNDATION, "structag._core"),
     "structag.tags.model": FOUNDATION,
     "structag.families.template": (),
@@ -77,7 +73,6 @@ NOUNS = {
 }
 
 CORE_USERS = (
-    "source",
     "vocabulary",
     "compiled",
     "compiler",
@@ -86,6 +81,7 @@ CORE_USERS = (
     "batch",
     "bitmask",
     "grammar",
+    "schema",
 )
 
 

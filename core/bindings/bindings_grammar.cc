@@ -19,8 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/bindings_grammar.h"
 #include "grammar/grammar.h"
 #include "grammar/grammar_bytes.h"
+#include "grammar/json_text.h"
 #include "grammar/module.h"
 #include "text/codec.h"
 
@@ -332,6 +334,19 @@ NodeRef MakeEncoded(GrammarTable& table, std::string_view codec, NodeRef child) 
   return table.Encoded(CodecOf(codec), child);
 }
 
+NodeRef MakeQuoted(GrammarTable& table, std::string_view codec, const nb::bytes& quote,
+                   NodeRef text) {
+  return Quoted(table, Codec{CodecOf(codec)}, View(quote), text);
+}
+
+NodeRef MakeNumber(GrammarTable& table, bool is_integer) { return JsonNumber(table, is_integer); }
+
+nb::tuple MakeMarks(GrammarTable& table, nb::handle max_whitespace, nb::handle separators) {
+  const JsonMarks marks = MarksOf(table, max_whitespace, separators);
+  return nb::make_tuple(marks.comma, marks.colon, marks.open_brace, marks.close_brace,
+                        marks.open_bracket, marks.close_bracket);
+}
+
 nb::object IsNullable(GrammarTable& table, NodeRef ref) {
   const Nullable value = table.facts(table.Checked(ref)).nullable;
   if (value == Nullable::kUnknown) return nb::none();
@@ -342,12 +357,6 @@ nb::object LiteralData(GrammarTable& table, NodeRef ref) {
   if (table.kind(table.Checked(ref)) != NodeKind::kLiteral) return nb::none();
   return AsBytes(table.text(table.words(ref)[0]));
 }
-
-// What Python's builders are.  The table is apart from it, so that a grammar does not keep a
-// builder (and what Python code hung on it) alive.
-struct Builder {
-  std::shared_ptr<GrammarTable> table = std::make_shared<GrammarTable>();
-};
 
 // `call` as a method of the builder.
 template <class Result, class... Arguments>
@@ -406,15 +415,6 @@ NodeRef Extend(GrammarTable& table, const Grammar& grammar, std::string_view pre
   return CopyGrammar(grammar, table, prefix);
 }
 
-nb::list ExtendEach(GrammarTable& table, const nb::list& grammars, const nb::list& prefixes) {
-  nb::list refs;
-  for (std::size_t i = 0; i < grammars.size(); ++i) {
-    refs.append(CopyGrammar(nb::cast<const Grammar&>(nb::object(grammars[i])), table,
-                            nb::cast<std::string_view>(nb::object(prefixes[i]))));
-  }
-  return refs;
-}
-
 std::size_t SequenceLength(GrammarTable& table, NodeRef ref) {
   return table.kind(table.Checked(ref)) == NodeKind::kSeq ? table.words(ref).size() : 1;
 }
@@ -468,10 +468,14 @@ void BindTable(nb::module_& m) {
       .def("both", OnTable(&MakeAnd))
       .def("complement", OnTable(&GrammarTable::Not), nb::arg("child"))
       .def("encoded", OnTable(&MakeEncoded), nb::arg("codec"), nb::arg("child"))
+      .def("quoted", OnTable(&MakeQuoted), nb::arg("codec"), nb::arg("quote"), nb::arg("text"))
+      .def("json_number", OnTable(&MakeNumber), nb::kw_only(), nb::arg("integer"))
+      .def("json_marks", OnTable(&MakeMarks), nb::arg("max_whitespace").none(),
+           nb::arg("separators").none())
+      .def("sealed", OnTable(&GrammarTable::Sealed), nb::arg("ref"))
       .def("mark", OnTable(&GrammarTable::Mark), nb::arg("label"), nb::arg("child"))
       .def("intern", OnTable(&InternNode), nb::arg("node"))
       .def("extend", OnTable(&Extend), nb::arg("grammar"), nb::arg("prefix") = "")
-      .def("extend_each", OnTable(&ExtendEach), nb::arg("grammars"), nb::arg("prefixes"))
       .def("refer", OnTable(&MakeImport), nb::arg("module"))
       .def("node", OnTable(&NodeOf), nb::arg("ref"))
       .def("literal_data", OnTable(&LiteralData), nb::arg("ref"))
@@ -588,6 +592,12 @@ void TranslateBadBytes(const std::exception_ptr& pointer, void*) {
 }
 
 }  // namespace
+
+JsonMarks MarksOf(GrammarTable& table, nb::handle max_whitespace, nb::handle separators) {
+  if (separators.is_none()) return MarksInSpace(table, MaximumWord(max_whitespace));
+  return MarksAsGiven(table, nb::cast<std::string_view>(nb::object(separators[0])),
+                      nb::cast<std::string_view>(nb::object(separators[1])));
+}
 
 void bind_grammar(nb::module_& m) {
   nb::register_exception_translator(TranslateBadOperand);

@@ -251,6 +251,16 @@ void GrammarTable::Define(NodeRef rule, NodeRef body) {
   rule_bodies_[words(rule)[0]] = body;
 }
 
+NodeRef GrammarTable::Sealed(NodeRef ref) {
+  constexpr std::size_t kShort = 8;
+  if (kind(Checked(ref)) != NodeKind::kSeq || words(ref).size() <= kShort) return ref;
+  const auto known = sealed_.find(ref);
+  if (known != sealed_.end()) return known->second;
+  const NodeRef rule = Rule("object-" + std::to_string(sealed_.size() + 1));
+  Define(rule, ref);
+  return sealed_[ref] = rule;
+}
+
 NodeRef GrammarTable::Import(std::shared_ptr<const Module> module) {
   const std::uint32_t number = ModuleNumber(std::move(module));
   return Intern(NodeKind::kImport, {&number, 1});

@@ -109,6 +109,9 @@ class GrammarTable {
   NodeRef InOrder(std::span<const Member> members, NodeRef separator);
   NodeRef Rule(std::string name);
   void Define(NodeRef rule, NodeRef body);
+  // `ref`, as a rule of its own if it is a long sequence, which would be copied wherever it is
+  // used.
+  NodeRef Sealed(NodeRef ref);
   // The language of a module, by reference.
   NodeRef Import(std::shared_ptr<const Module> module);
 
@@ -158,6 +161,7 @@ class GrammarTable {
   std::vector<NodeRef> rule_bodies_;  // kNone: not yet defined
   std::vector<std::shared_ptr<const Module>> modules_;
   std::unordered_map<const Module*, std::uint32_t> module_numbers_;
+  std::unordered_map<NodeRef, NodeRef> sealed_;  // rules, by their bodies
 };
 
 // Calls visit(word) for every word that refers to a child, left to right, as

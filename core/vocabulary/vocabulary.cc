@@ -25,13 +25,8 @@ Vocabulary::Vocabulary(std::span<const std::string_view> token_bytes,
   for (std::uint8_t kind : kinds) kinds_.push_back(TokenKind{kind});
   BuildTrie();
   IndexNodes();
-  PrewarmUnits();
-}
-
-void Vocabulary::PrewarmUnits() const {
   units_->Open();
   units_->Prewarm();
-  prewarmed_bytes_ = units_->MemoryBytes();
 }
 
 void Vocabulary::IndexNodes() {
@@ -68,9 +63,10 @@ void Vocabulary::BuildTrie() {
 
 std::shared_ptr<UnitLibrary> Vocabulary::Units() const {
   const std::lock_guard<std::mutex> lock(units_mutex_);
-  if (units_->MemoryBytes() > prewarmed_bytes_ + library_bytes_) {
+  if (units_->MemoryBytes() > library_bytes_) {
     units_ = std::make_shared<UnitLibrary>(*this);
-    PrewarmUnits();
+    units_->Open();
+    units_->Prewarm();
     ++libraries_;
   }
   return units_;

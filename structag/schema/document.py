@@ -103,7 +103,7 @@ class Resource:
 
     def enter(self, value: dict[str, Any]) -> Resource:
         """The resource that a subschema `value` belongs to: a new one if it has an identifier."""
-        draft = _draft(value, self.draft)
+        draft = draft_of(value, self.draft)
         identifier = value.get("$id") if draft > 4 else value.get("id")
         if not isinstance(identifier, str) or identifier.startswith("#"):
             return self
@@ -127,7 +127,7 @@ class Document:
     ) -> None:
         self.limits = limits
         self.registry = registry or {}
-        draft = _draft(schema, LATEST)
+        draft = draft_of(schema)
         resource = Resource(self, "", draft)
         if type(schema) is dict:
             resource = resource.enter(schema)
@@ -242,7 +242,7 @@ class Document:
             value = _meta_schema(uri)
         if value is None:
             return None
-        draft = _draft(value, self.root.resource.draft)
+        draft = draft_of(value, self.root.resource.draft)
         resource = Resource(self, uri, draft)
         if type(value) is dict:
             resource = resource.enter(value)
@@ -323,7 +323,8 @@ def _meta_schema(uri: str) -> Any:
     return None if found is None else found.contents
 
 
-def _draft(schema: Any, default: int) -> int:
+def draft_of(schema: Any, default: int = LATEST) -> int:
+    """The number of the draft that a schema names in `$schema`."""
     if type(schema) is dict:
         uri = schema.get("$schema")
         if isinstance(uri, str):

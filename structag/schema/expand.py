@@ -72,7 +72,7 @@ class Expander:
         self.builder = builder
         self.options = options
         self.limits = limits
-        self._known: dict[tuple[int, bool, int], Forms | None] = {}
+        self.known: dict[tuple[int, bool, int], Forms | None] = {}
         self._goals: dict[Goal, Forms] = {}
         self.emptiness: dict[tuple[Goal, int], bool] = {}
         """Whether goals are certainly empty, as far as the depth showed; for `overlap`."""
@@ -91,7 +91,7 @@ class Expander:
     @property
     def effort(self) -> int:
         """What was done so far: schemas, their conjuncts in products, comparisons."""
-        return len(self._known) + len(self.read_directly) + self._steps + self.comparisons
+        return len(self.known) + len(self.read_directly) + self._steps + self.comparisons
 
     def goal(self, goal: Goal) -> Forms:
         """The values that satisfy every node of a goal."""
@@ -111,21 +111,21 @@ class Expander:
         """The values that a node allows."""
         # By the identity of the value: a Python schema may hold one object in many places.
         key = (id(node.value), node.negative, id(node.resource))
-        known = self._known.get(key)
+        known = self.known.get(key)
         if known is not None:
             return known
-        if key in self._known:
+        if key in self.known:
             raise SchemaError(
                 "the schema refers to itself without anything in between",
                 code="schema-reference",
                 pointer=node.pointer,
             )
-        self._known[key] = None
+        self.known[key] = None
         self.check_count(node)
         try:
-            forms = self._known[key] = self._expanded(node)
+            forms = self.known[key] = self._expanded(node)
         except StructagError:
-            del self._known[key]  # whoever only looked ahead goes on, and may come back
+            del self.known[key]  # whoever only looked ahead goes on, and may come back
             raise
         return forms
 
@@ -145,7 +145,7 @@ class Expander:
 
     def has_room(self, more: int = 0) -> bool:
         """Whether so many more subschemas may take part."""
-        count = len(self._known) + len(self.read_directly) + more
+        count = len(self.known) + len(self.read_directly) + more
         return count <= self.limits.max_schemas
 
     def check_count(self, node: Node, more: int = 0) -> None:

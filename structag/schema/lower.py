@@ -18,9 +18,8 @@ from typing import Any
 
 from structag.cache import content_copy, value_of_copy
 from structag.errors import GrammarError, LimitError, SchemaError, StructagError
-from structag.grammar.builder import GrammarBuilder
+from structag.grammar.builder import GrammarBuilder, Note
 from structag.grammar.expressions import Ref
-from structag.grammar.fragments import Note
 from structag.limits import Limits
 from structag.schema.arrays import lower_array
 from structag.schema.direct import MAX_DEPTH, Direct, has_short_way, lone_target
@@ -49,8 +48,6 @@ MAX_EXPLAINED = 20_000
 """Schemas and conjuncts that are expanded to say why a schema has no value."""
 MAX_CLASHES = 8
 """Keywords that are named where they clash."""
-MAX_INLINE = 8
-"""Parts of a sequence that is repeated in place rather than made a rule."""
 
 
 def lower_schema(
@@ -81,21 +78,12 @@ def lower_schema(
             expected="an object or a boolean",
         )
     try:
-        document = Document(schema, limits, pointer, options.registry)
-        copy = content_copy(schema) if has_short_way(options) else None
-        if copy is None or builder.origins:
-            lowering = Lowering(document, builder, options, limits)
-            lowering.expander.report.restrict(document.root, "", _spelling(options))
-        else:
-            report = Report.later(partial(_report, copy, options, limits, pointer))
-            builder.notes.append(Note("", report))
-            expander = Expander(document, builder, options, limits, Report())
-            lowering = Lowering(document, builder, options, limits, expander=expander)
-            lowering.direct = Direct(lowering)
-        return lowering.root()
+        short = _short_way(schema, builder, options, limits, pointer)
+        way = short or _long_way(schema, builder, options, limits, pointer)
+        return way.root()
     except SchemaError as error:
         if error.code == "schema-unsatisfiable":
-            _explain(error, schema, lowering)
+            _explain(error, schema, way.lowering)
         raise
     except RecursionError:
         raise LimitError(
@@ -106,6 +94,58 @@ def lower_schema(
             code="nesting-limit",
             pointer=pointer,
         ) from None
+
+
+def _short_way(
+    schema: dict[str, Any] | bool,
+    builder: GrammarBuilder,
+    options: SchemaOptions,
+    limits: Limits,
+    pointer: str,
+) -> Direct | None:
+    """The short way, if it may be taken: what it reads is in no report but one made later."""
+    if type(schema) is not dict or builder.origins or not has_short_way(options, limits):
+        return None
+    copy = content_copy(schema)
+    if copy is None:
+        return None
+
+    def other_way(read: set[int]) -> Lowering:
+        document = Document(schema, limits, pointer)
+        expander = Expander(document, builder, options, limits, Report())
+        expander.read_directly = read
+        return Lowering(document, builder, options, limits, expander=expander)
+
+    report = Report.later(partial(_report, copy, options, limits, pointer))
+    builder.notes.append(Note("", report))
+    any_value = partial(any_json, builder, options, limits)
+    return Direct(schema, builder, options, limits, any_value, other_way)
+
+
+def _long_way(
+    schema: dict[str, Any] | bool,
+    builder: GrammarBuilder,
+    options: SchemaOptions,
+    limits: Limits,
+    pointer: str,
+) -> Lowering:
+    document = Document(schema, limits, pointer, options.registry)
+    lowering = Lowering(document, builder, options, limits)
+    lowering.expander.report.restrict(document.root, "", _spelling(options))
+    return lowering
+
+
+def any_json(builder: GrammarBuilder, options: SchemaOptions, limits: Limits) -> Ref:
+    """JSON texts of any value: made once for all that share fragments."""
+
+    def lower(builder: GrammarBuilder) -> Ref:
+        document = Document(True, limits)
+        expander = Expander(document, builder, options, limits, Report())
+        return Lowering(document, builder, options, limits, None, expander).rule_of_any()
+
+    key = ("json-value", options.max_whitespace, options.separators,
+           options.property_order, options.integer_decimals)  # fmt: skip
+    return builder.fragment(key, lower, is_operand=False)
 
 
 def of_schema(error: GrammarError) -> StructagError:
@@ -122,13 +162,9 @@ def of_schema(error: GrammarError) -> StructagError:
 
 def _report(copy: bytes, options: SchemaOptions, limits: Limits, pointer: str) -> Report:
     """What became of the keywords of a schema, which is lowered once more for that."""
-    builder = GrammarBuilder()
-    document = Document(value_of_copy(copy), limits, pointer)
-    lowering = Lowering(document, builder, options, limits)
-    report = lowering.expander.report
-    report.restrict(document.root, "", _spelling(options))
+    lowering = _long_way(value_of_copy(copy), GrammarBuilder(), options, limits, pointer)
     lowering.root()
-    return report
+    return lowering.expander.report
 
 
 def _explain(error: SchemaError, schema: dict[str, Any] | bool, failed: Lowering) -> None:
@@ -203,11 +239,15 @@ class Lowering:
         self._any: Ref | None = None
         self._known: dict[Goal, Ref | None] = {}
         self._by_forms: dict[int, tuple[Forms, Ref]] = {}  # by identity; each is kept alive
-        self._rules: dict[Ref, Ref] = {}
         self._waiting: list[tuple[Goal, Ref]] = []
         self.depth = 0
         self.direct: Direct | None = None
         """The short way, where it may be taken: what it lowers is in no report."""
+
+    @property
+    def lowering(self) -> Lowering:
+        """This one, as `Direct` has one."""
+        return self
 
     def root(self) -> Ref:
         """The whole document.
@@ -245,24 +285,15 @@ class Lowering:
 
     @property
     def any_value(self) -> Ref:
-        """Any value; JSON texts of any value are made once for all that share fragments."""
+        """Any value."""
         if self._any is None and self._is_shared:
-            options = self.options
-            key = ("json-value", options.max_whitespace, options.separators,
-                   options.property_order, options.integer_decimals)  # fmt: skip
-            self._any = self.builder.fragment(key, self._lower_any_json, is_operand=False)
-        return self._rule_of_any() if self._any is None else self._any
+            self._any = any_json(self.builder, self.options, self.limits)
+        return self.rule_of_any() if self._any is None else self._any
 
-    def _rule_of_any(self) -> Ref:
+    def rule_of_any(self) -> Ref:
         self._any = self.builder.rule("json-value")
         self.builder.define(self._any, self.forms(ANY))
         return self._any
-
-    def _lower_any_json(self, builder: GrammarBuilder) -> Ref:
-        document = Document(True, self.limits)
-        expander = Expander(document, builder, self.options, self.limits, Report())
-        lowering = Lowering(document, builder, self.options, self.limits, None, expander)
-        return lowering._rule_of_any()
 
     def value(self, goal: Goal) -> Ref:
         """The texts of the values that satisfy a goal."""
@@ -349,17 +380,7 @@ class Lowering:
             return lower_nearest(self.numbers, facts)
 
     def _object(self, facts: ObjectFacts) -> Ref:
-        return self.sealed(self.notation.object(inside(self, facts)))
-
-    def sealed(self, ref: Ref) -> Ref:
-        """`ref`, as a rule if it is a long sequence, which would be copied wherever it is used."""
-        if self.builder.sequence_length(ref) <= MAX_INLINE:
-            return ref
-        rule = self._rules.get(ref)
-        if rule is None:
-            rule = self._rules[ref] = self.builder.rule(f"object-{len(self._rules) + 1}")
-            self.builder.define(rule, ref)
-        return rule
+        return self.builder.sealed(self.notation.object(inside(self, facts)))
 
     # -- members and items
 

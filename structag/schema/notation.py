@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from structag.schema.facts import Goal
     from structag.schema.options import SchemaOptions
 
-WHITESPACE = b" \t\n\r"
 MAX_LEVELS = 12
 """Containers inside each other that are laid out on lines of their own."""
 _PLAIN_NAME = re.compile(r"[ !#-\[\]-~]*")
@@ -69,19 +68,17 @@ class JsonNotation:
 
     def __init__(self, builder: GrammarBuilder, options: SchemaOptions) -> None:
         self.builder = builder
-        gap = builder.repeat(builder.bytes(WHITESPACE), 0, options.max_whitespace)
-        if options.separators is not None:
-            gap = builder.epsilon
-        comma, colon = options.separators or (",", ":")
-        self.comma = builder.seq(gap, builder.literal(comma.encode()), gap)
+        (
+            self.comma,
+            self._colon,
+            self._open_brace,
+            self._close_brace,
+            self._open_bracket,
+            self._close_bracket,
+        ) = builder.json_marks(options.max_whitespace, options.separators)
         self.null = builder.literal(b"null")
         self.false, self.true = builder.literal(b"false"), builder.literal(b"true")
-        self._colon = builder.seq(gap, builder.literal(colon.encode()), gap)
         self._quote = builder.literal(b'"')
-        self._open_brace = builder.seq(builder.literal(b"{"), gap)
-        self._close_brace = builder.seq(gap, builder.literal(b"}"))
-        self._open_bracket = builder.seq(builder.literal(b"["), gap)
-        self._close_bracket = builder.seq(gap, builder.literal(b"]"))
 
     def number(self, text: Ref) -> Ref:
         return text

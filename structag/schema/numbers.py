@@ -25,14 +25,11 @@ class Numbers:
         self.builder = builder
         self.integer_decimals = integer_decimals
         self.rule_count = 0  # rules that follow remainders
-        self.digits = digits = Digits(builder)
+        self.digits = Digits(builder)
         self.minus = builder.optional(builder.literal(b"-"))
         self.exponent_sign = builder.bytes(b"eE")
-        self.integer = builder.seq(self.minus, digits.whole)
-        fraction = builder.optional(builder.seq(builder.literal(b"."), digits.some))
-        sign = builder.optional(builder.bytes(b"+-"))
-        exponent = builder.optional(builder.seq(self.exponent_sign, sign, digits.some))
-        self.number = builder.seq(self.integer, fraction, exponent)
+        self.integer = builder.json_number(integer=True)
+        self.number = builder.json_number(integer=False)
         self.zero_fraction = builder.optional(
             builder.seq(builder.literal(b"."), builder.repeat(builder.literal(b"0"), 1))
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from structag.grammar.builder import MAX_COUNT, GrammarBuilder
@@ -12,8 +11,6 @@ from structag.text.membership import UndecidedError, belongs
 
 if TYPE_CHECKING:
     from structag.schema.expand import Expander
-
-_PLAIN = re.compile(rb"[ -\[\]-~]*")
 
 
 class Quoting(NamedTuple):
@@ -27,30 +24,13 @@ JSON = Quoting()
 
 
 def quoted(builder: GrammarBuilder, text: Ref, quoting: Quoting = JSON) -> Ref:
-    """The strings whose value is in `text`, in quotes; fixed texts as `spelled` has them."""
-    quote = builder.literal(quoting.quote)
-    fixed: list[Ref] = []
-    open_: list[Ref] = []
-    for part in builder.alternatives(text):
-        (open_ if builder.literal_data(part) is None else fixed).append(part)
-    words = [builder.seq(quote, spelled(builder, ref, quoting), quote) for ref in fixed]
-    if not open_:
-        return builder.alt(*words)
-    rest = builder.seq(quote, spelled(builder, builder.alt(*open_), quoting), quote)
-    return builder.alt(*words, rest)
-
-
-def spelled(builder: GrammarBuilder, text: Ref, quoting: Quoting = JSON) -> Ref:
-    """How the texts of `text` stand between the quotes.
+    """The strings whose value is in `text`, in quotes.
 
     One fixed text in printable ASCII stands for itself: nobody writes a known name with escapes,
     and a model that may do so loses its way.  Everything else may be spelled in any way, since
     writers differ in what they escape.
     """
-    data = builder.literal_data(text)
-    if data is not None and _PLAIN.fullmatch(data) and quoting.quote not in data:
-        return text
-    return builder.encoded(quoting.codec, text)
+    return builder.quoted(quoting.codec, quoting.quote, text)
 
 
 def decoded(builder: GrammarBuilder, facts: StringFacts) -> Ref:

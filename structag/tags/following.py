@@ -8,7 +8,7 @@ anything else it has to be bounded, or exclude whatever can come next.  `check` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from structag.tags.model import (
@@ -95,11 +95,8 @@ class Part(NamedTuple):
     following: Following
 
 
-def parts(outer: Part, skips: Callable[[Format], bool] = lambda format: False) -> Iterator[Part]:
-    """The formats directly inside `outer`, in the order of the document.
-
-    Tags in a list of tags for which `skips` holds are left out.
-    """
+def parts(outer: Part) -> Iterator[Part]:
+    """The formats directly inside `outer`, in the order of the document."""
     format, pointer, following = outer
     if type(format) in _LEAVES:
         return
@@ -128,15 +125,11 @@ def parts(outer: Part, skips: Callable[[Format], bool] = lambda format: False) -
             yield Part(content, join_pointer(pointer, "content"), after)
         case TagsWithSeparatorFormat(tags=tags):
             after = following if format.stop_after_first else _next_tag(format, pointer) | following
-            here = join_pointer(pointer, "tags")
             for index, tag in enumerate(tags):
-                if not skips(tag):
-                    yield Part(tag, f"{here}/{index}", after)
+                yield Part(tag, join_pointer(pointer, "tags", index), after)
         case TriggeredTagsFormat(tags=tags) | TokenTriggeredTagsFormat(tags=tags):
-            here = join_pointer(pointer, "tags")
             for index, tag in enumerate(tags):
-                if not skips(tag):
-                    yield Part(tag, f"{here}/{index}", following)
+                yield Part(tag, join_pointer(pointer, "tags", index), following)
         case DispatchFormat(rules=rules) | TokenDispatchFormat(rules=rules):
             for index, (_, content) in enumerate(rules):
                 yield Part(content, join_pointer(pointer, "rules", index, 1), following)

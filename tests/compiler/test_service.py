@@ -34,7 +34,7 @@ def compiler() -> Compiler:
 
 def large_schema(seed: int = 0) -> dict[str, Any]:
     """Takes some hundred milliseconds."""
-    return {"enum": [f"{seed}-{n * 7919 % 100_003}-{n}" for n in range(20_000)]}
+    return {"enum": [f"{seed}-{n * 7919 % 100_003}-{n}" for n in range(80_000)]}
 
 
 def test_equal_sources_at_once_are_compiled_once(compiler: Compiler) -> None:

@@ -1,0 +1,28 @@
+// What bindings of grammars have in common.
+#pragma once
+
+// nanobind's own headers do not pass our warnings.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <nanobind/nanobind.h>
+#pragma GCC diagnostic pop
+
+#include <memory>
+
+#include "grammar/grammar.h"
+#include "grammar/json_text.h"
+
+namespace structag {
+
+// What Python's grammar builders are.
+// The table is apart from the builder, so that a grammar does not keep a builder (and what Python
+// code hung on it) alive.
+struct Builder {
+  std::shared_ptr<GrammarTable> table = std::make_shared<GrammarTable>();
+};
+
+// The marks of JSON text under these options, as structag.schema.options has them.
+JsonMarks MarksOf(GrammarTable& table, nanobind::handle max_whitespace,
+                  nanobind::handle separators);
+
+}  // namespace structag
