@@ -1,4 +1,4 @@
-"""The native core, as `core/bindings*.cc` exports it."""
+"""The native core, as `core/bindings/` exports it."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
@@ -8,7 +8,7 @@ from structag.grammar.expressions import Node, Ref
 
 _Bytes: TypeAlias = bytes  # `bytes` is a method of the table
 
-# vocabulary, engine, matcher (core/bindings.cc)
+# vocabulary, engine, matcher (core/bindings/bindings.cc)
 
 class Vocabulary:
     def __init__(
@@ -16,6 +16,7 @@ class Vocabulary:
     ) -> None: ...
     @property
     def memory_bytes(self) -> int: ...
+    library_bytes: int
     def fill_counts(self) -> tuple[int, int]: ...
 
 class Deadline:
@@ -83,7 +84,7 @@ class Matcher:
 
 def fail_after(charges: int | None) -> None: ...
 
-# batch (core/bindings_batch.cc)
+# batch (core/bindings/bindings_batch.cc)
 
 class BatchMatcher:
     def __init__(self, threads: int) -> None: ...
@@ -101,13 +102,13 @@ class BatchMatcher:
         self, matchers: list[Matcher], drafts: Any, bitmask: Any, rows: list[int]
     ) -> tuple[list[int], dict[int, StructagError]]: ...
 
-# apply (core/bindings_apply.cc)
+# apply (core/bindings/bindings_apply.cc)
 
 def apply_token_bitmask(
     logits: Any, bitmask: Any, rows: list[int] | None, token_map: Any | None, max_threads: int
 ) -> tuple[str, str] | None: ...
 
-# grammar (core/bindings_grammar.cc)
+# grammar (core/bindings/bindings_grammar.cc)
 
 class GrammarTable:
     empty: Ref
@@ -145,6 +146,7 @@ class GrammarTable:
     def is_nullable(self, ref: Ref) -> bool | None: ...
     def is_text(self, ref: Ref) -> bool: ...
     def extend(self, grammar: Grammar, prefix: str = "") -> Ref: ...
+    def extend_each(self, grammars: Sequence[Grammar], prefixes: Sequence[str]) -> list[Ref]: ...
     def refer(self, module: Module) -> Ref: ...
     def snapshot(self, root: Ref) -> Grammar: ...
 
@@ -170,7 +172,12 @@ def read_grammar(
 ) -> Grammar: ...
 def grammar_of_bytes(data: bytes, max_expressions: int) -> Grammar: ...
 
-# JSON Schema (core/bindings_schema.cc)
+# JSON texts (core/bindings/bindings_json_text.cc)
+
+def json_depth(text: bytes) -> int: ...
+def split_items(text: bytes, name: bytes) -> tuple[list[str], list[str]]: ...
+
+# JSON Schema (core/bindings/bindings_schema.cc)
 
 class KeywordTable:
     def __init__(

@@ -6,7 +6,7 @@ import marshal
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -55,6 +55,17 @@ class Cache(Generic[Value]):
                 return None
             self._kept.move_to_end(key)
             return found[0]
+
+    def get_all(self, keys: Iterable[Hashable]) -> list[Value | None]:
+        """What `get` says of each key."""
+        with self._lock:
+            found = []
+            for key in keys:
+                entry = self._kept.get(key)
+                if entry is not None:
+                    self._kept.move_to_end(key)
+                found.append(None if entry is None else entry[0])
+            return found
 
     def put(self, key: Hashable, value: Value) -> None:
         """Keep `value`, unless there is one for `key`."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from structag._core import Engine, Module, make_engine
 from structag.errors import GrammarError, VocabularyError
 from structag.grammar.bind import bind_vocabulary
-from structag.grammar.builder import Note, Parts
 from structag.grammar.expressions import Grammar, Literal, Scan
 from structag.grammar.fingerprint import fingerprint
+from structag.grammar.fragments import Note, Parts
 from structag.grammar.origins import keep_outer_marks
 from structag.grammar.pack import pack_modular, pack_with_marks
 from structag.grammar.simplify import simplify_grammar

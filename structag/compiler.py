@@ -27,8 +27,9 @@ from structag.errors import (
     GrammarSyntaxError,
     VocabularyError,
 )
-from structag.grammar.builder import Fragment, GrammarBuilder, Note
+from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Grammar
+from structag.grammar.fragments import Fragment, Note
 from structag.grammar.transplant import extend
 from structag.limits import Limits
 from structag.source import read_json

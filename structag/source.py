@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal
-from itertools import accumulate
 from typing import Any
 
+from structag._core import json_depth, split_items
 from structag.errors import FormatError, LimitError, StructagError
 from structag.limits import Limits
 from structag.pointer import unescaped
 
-_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_LEVELS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -108,7 +106,8 @@ def read_json(text: str | bytes, limits: Limits | None = None) -> Any:
     try:
         value = _DECODER.decode(decoded)
     except json.JSONDecodeError as error:
-        _check_nesting(decoded, limits)
+        if json_depth(decoded.encode()) > limits.max_nesting:
+            raise _nesting_error(limits) from None
         raise _syntax_error(decoded, error.pos, error.msg) from None
     except _ConstantError as error:
         place = re.search(rf"(?<![\w\"])-?{error.name.lstrip('-')}\b", decoded)
@@ -121,10 +120,47 @@ def read_json(text: str | bytes, limits: Limits | None = None) -> Any:
         ) from None
     except RecursionError:
         raise _nesting_error(limits) from None
-    if _depth_bound(decoded) > limits.max_nesting and _depth(decoded) > limits.max_nesting:
+    if json_depth(decoded.encode()) > limits.max_nesting:
         raise _nesting_error(limits)
     _check_surrogates(decoded)
     return value
+
+
+def read_json_around(
+    text: str | bytes, name: bytes, read_item: Callable[[str], Any], limits: Limits
+) -> Any | None:
+    """`read_json`, but for the objects that are items of an array called `name`.
+
+    `read_item` is given their texts, outer ones only and in order, and its results stand in their
+    places.  It reads them with `decode_json`, unless it read the same text before.
+
+    None, if there are no such objects, or if something is wrong: `read_json` then says what.
+    """
+    if len(text) > limits.max_source_bytes:
+        return None
+    try:
+        decoded = _decode(text)
+        data = decoded.encode()
+        items, between = split_items(data, name)
+        if not items or json_depth(data) > limits.max_nesting:
+            return None
+        _check_surrogates(decoded)
+        # What is no JSON stands for each item, so that all that the text has of its own is one too
+        # many.
+        waiting = iter(items)
+
+        def read_next(constant: str) -> Any:
+            item = next(waiting, None)
+            return _refuse_constant(constant) if item is None else read_item(item)
+
+        return _decoder(read_next).decode("NaN".join(between))
+    except (FormatError, _ConstantError, json.JSONDecodeError, RecursionError):
+        return None
+
+
+def decode_json(text: str) -> Any:
+    """The value of a part of a text, in `read_json_around`."""
+    return _DECODER.decode(text)
 
 
 def find_pointer(text: str, pointer: str) -> tuple[int, int] | None:
@@ -192,9 +228,11 @@ def _parse_int(digits: str) -> int | Decimal:
     return int(digits) if len(digits) <= _INT_DIGITS else Decimal(digits)
 
 
-_DECODER = json.JSONDecoder(
-    parse_float=Decimal, parse_int=_parse_int, parse_constant=_refuse_constant
-)
+def _decoder(read_constant: Callable[[str], Any]) -> json.JSONDecoder:
+    return json.JSONDecoder(parse_float=Decimal, parse_int=_parse_int, parse_constant=read_constant)
+
+
+_DECODER = _decoder(_refuse_constant)
 
 
 def _decode(text: str | bytes) -> str:
@@ -219,27 +257,6 @@ def _decode(text: str | bytes) -> str:
             span=(len(before), len(before) + 1),
             expected="UTF-8",
         ) from None
-
-
-def _depth_bound(text: str) -> int:
-    return text.count("[") + text.count("{")
-
-
-def _depth(text: str) -> int:
-    """The nesting of a JSON text, from its brackets outside strings."""
-    pieces = text.replace("\\\\", "").replace('\\"', "").split('"')
-    brackets = "".join(pieces[::2]).encode().translate(None, _NOT_BRACKETS)
-    return max(accumulate(map(_LEVELS.__getitem__, brackets)), default=0)
-
-
-def _check_nesting(text: str, limits: Limits) -> None:
-    """The same for a text that is no JSON."""
-    if _depth_bound(text) <= limits.max_nesting:
-        return
-    brackets = _STRINGS.sub("", text).encode().translate(None, _NOT_BRACKETS)
-    levels = accumulate(map(_LEVELS.__getitem__, brackets))
-    if any(level > limits.max_nesting for level in levels):
-        raise _nesting_error(limits)
 
 
 def _nesting_error(limits: Limits) -> LimitError:

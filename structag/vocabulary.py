@@ -297,6 +297,23 @@ class Vocabulary:
                 )
             return self._native
 
+    @property
+    def cache_bytes(self) -> int:
+        """How much is kept of what was found out about these tokens, for all grammars: 48 MiB.
+
+        May be set at any time, to 1 MiB or more; not pickled.  Beyond it, all but the commonest is
+        forgotten and found out again, so that masks are slower for a while.
+        """
+        return self.native.library_bytes
+
+    @cache_bytes.setter
+    def cache_bytes(self, bytes_: int) -> None:
+        if not isinstance(bytes_, int) or isinstance(bytes_, bool):
+            raise TypeError(f"cache_bytes of type {type(bytes_).__name__}, expected an int")
+        if not 1 << 20 <= bytes_ < 1 << 62:
+            raise ValueError(f"cache_bytes={bytes_}, expected 1 MiB (1048576) or more")
+        self.native.library_bytes = bytes_
+
     def self_test(
         self,
         encode: Callable[[str], Sequence[int]],

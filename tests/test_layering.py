@@ -60,7 +60,12 @@ NOUNS = {
     "structag.errors": (),
     "structag.limits": ("structag.errors",),
     "structag.pointer": (),
-    "structag.source": ("structag.errors", "structag.limits", "structag.pointer"),
+    "structag.source": (
+        "structag._core",
+        "structag.errors",
+        "structag.limits",
+        "structag.pointer",
+    ),
     "structag.grammar.expressions": (*FOUNDATION, "structag._core"),
     "structag.tags.model": FOUNDATION,
     "structag.families.template": (),
@@ -73,6 +78,7 @@ NOUNS = {
 }
 
 CORE_USERS = (
+    "source",
     "vocabulary",
     "compiled",
     "compiler",

@@ -224,6 +224,7 @@ void BindVocabulary(nb::module_& m) {
       .def("__init__", &InitVocabulary, nb::arg("token_bytes"), nb::arg("kinds"),
            nb::arg("stop_token_ids"))
       .def_prop_ro("memory_bytes", &Vocabulary::MemoryBytes, nb::call_guard<ReleaseGil>())
+      .def_prop_rw("library_bytes", &Vocabulary::library_bytes, &Vocabulary::set_library_bytes)
       .def("fill_counts", [](const Vocabulary& v) {
         const FillCounter::Counts counts = v.fill_counter().counts();
         return std::pair(counts.fills, counts.slow_fills);
@@ -358,6 +359,7 @@ void BindMatcher(nb::module_& m) {
 void bind_apply(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_grammar(nb::module_& m);
+void bind_json_text(nb::module_& m);
 void bind_schema(nb::module_& m);
 
 }  // namespace structag
@@ -371,6 +373,7 @@ NB_MODULE(_core, m) {
   structag::bind_batch(m);
   structag::bind_apply(m);
   structag::bind_grammar(m);
+  structag::bind_json_text(m);
   structag::bind_schema(m);
   m.def(
       "fail_after",

@@ -415,6 +415,15 @@ NodeRef Extend(GrammarTable& table, const Grammar& grammar, std::string_view pre
   return CopyGrammar(grammar, table, prefix);
 }
 
+nb::list ExtendEach(GrammarTable& table, const nb::list& grammars, const nb::list& prefixes) {
+  nb::list refs;
+  for (std::size_t i = 0; i < grammars.size(); ++i) {
+    refs.append(CopyGrammar(nb::cast<const Grammar&>(nb::object(grammars[i])), table,
+                            nb::cast<std::string_view>(nb::object(prefixes[i]))));
+  }
+  return refs;
+}
+
 std::size_t SequenceLength(GrammarTable& table, NodeRef ref) {
   return table.kind(table.Checked(ref)) == NodeKind::kSeq ? table.words(ref).size() : 1;
 }
@@ -476,6 +485,7 @@ void BindTable(nb::module_& m) {
       .def("mark", OnTable(&GrammarTable::Mark), nb::arg("label"), nb::arg("child"))
       .def("intern", OnTable(&InternNode), nb::arg("node"))
       .def("extend", OnTable(&Extend), nb::arg("grammar"), nb::arg("prefix") = "")
+      .def("extend_each", OnTable(&ExtendEach), nb::arg("grammars"), nb::arg("prefixes"))
       .def("refer", OnTable(&MakeImport), nb::arg("module"))
       .def("node", OnTable(&NodeOf), nb::arg("ref"))
       .def("literal_data", OnTable(&LiteralData), nb::arg("ref"))

@@ -25,8 +25,13 @@ Vocabulary::Vocabulary(std::span<const std::string_view> token_bytes,
   for (std::uint8_t kind : kinds) kinds_.push_back(TokenKind{kind});
   BuildTrie();
   IndexNodes();
+  PrewarmUnits();
+}
+
+void Vocabulary::PrewarmUnits() const {
   units_->Open();
   units_->Prewarm();
+  prewarmed_bytes_ = units_->MemoryBytes();
 }
 
 void Vocabulary::IndexNodes() {
@@ -63,10 +68,9 @@ void Vocabulary::BuildTrie() {
 
 std::shared_ptr<UnitLibrary> Vocabulary::Units() const {
   const std::lock_guard<std::mutex> lock(units_mutex_);
-  if (units_->MemoryBytes() > library_bytes_) {
+  if (units_->MemoryBytes() > prewarmed_bytes_ + library_bytes_) {
     units_ = std::make_shared<UnitLibrary>(*this);
-    units_->Open();
-    units_->Prewarm();
+    PrewarmUnits();
     ++libraries_;
   }
   return units_;

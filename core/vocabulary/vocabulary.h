@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -70,6 +71,9 @@ class Vocabulary {
   // Begun anew when it has grown to its size.
   std::shared_ptr<UnitLibrary> Units() const;
   std::size_t libraries() const;  // that were begun
+  // How much a library may hold beyond what is found beforehand.
+  std::size_t library_bytes() const noexcept { return library_bytes_; }
+  void set_library_bytes(std::size_t bytes) noexcept { library_bytes_ = bytes; }
 
   // Names for the mask rows of this vocabulary, shared by all grammars.
   RowIds& row_ids() const noexcept { return row_ids_; }
@@ -84,6 +88,7 @@ class Vocabulary {
  private:
   void BuildTrie();
   void IndexNodes();
+  void PrewarmUnits() const;
 
   std::string text_;
   std::vector<std::size_t> offsets_;
@@ -95,7 +100,8 @@ class Vocabulary {
   std::array<std::uint32_t, 257> by_byte_begin_{};
   mutable FillCounter fill_counter_;
   mutable RowIds row_ids_;
-  const std::size_t library_bytes_;
+  std::atomic<std::size_t> library_bytes_;
+  mutable std::size_t prewarmed_bytes_ = 0;
   mutable std::size_t libraries_ = 1;
   mutable std::mutex units_mutex_;
   mutable std::shared_ptr<UnitLibrary> units_;

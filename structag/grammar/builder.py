@@ -13,9 +13,9 @@ thread; the grammar it makes is immutable.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import NamedTuple
+from functools import partial
 
-from structag._core import GrammarTable, Module
+from structag._core import GrammarTable
 from structag.cache import Cache
 from structag.errors import GrammarError
 from structag.grammar.expressions import (
@@ -43,43 +43,10 @@ from structag.grammar.expressions import (
     Transparent,
     Unordered,
 )
+from structag.grammar.fragments import Fragment, Note, Parts
 
 CODECS = ("json", "xml", "python_double", "python_single")
 MAX_COUNT = 2**31 - 1
-
-
-class Note(NamedTuple):
-    """What a front end has to say about its source, and where in the whole source that stands."""
-
-    pointer: str
-    content: object
-
-
-class Parts(NamedTuple):
-    """Expressions of fragments: of those that were `met`, so many were `found` in a cache."""
-
-    met: int
-    found: int
-
-
-class Fragment(NamedTuple):
-    """A grammar that builders take over: what many sources have in common is made once.
-
-    `module` is what they refer to instead of copying the grammar, if it can be one; `size` counts
-    the expressions of the grammar, and of the fragments that it is made of.
-    """
-
-    grammar: Grammar
-    notes: tuple[Note, ...]
-    module: Module | None
-    size: int
-    owner: object = None
-
-    @property
-    def memory_bytes(self) -> int:
-        """Bytes of the grammar, of the module, and of what Python adds to them."""
-        of_module = 0 if self.module is None else self.module.memory_bytes
-        return self.grammar.native.memory_bytes + of_module
 
 
 class GrammarBuilder(GrammarTable):
@@ -152,23 +119,61 @@ class GrammarBuilder(GrammarTable):
         fragments = None if key is None else self._fragments
         fragment = None if fragments is None else fragments.get(key)
         if fragment is None or fragment.owner is not owner:
-            builder = GrammarBuilder(self._fragments, origins=self.origins)
-            grammar = builder.build(make(builder))
-            is_copied = is_operand or self.origins or self._fragments is None
-            module = None if is_copied else grammar.native.as_module()
-            size = grammar.native.node_count + builder.parts.met
-            fragment = Fragment(grammar, tuple(builder.notes), module, size, owner)
-            found = builder.parts.found
-            if fragments is not None:
-                fragments.put(key, fragment)
+            fragment = self._make_fragment(key, make, is_operand, owner)
         else:
-            found = fragment.size
-        self.parts = Parts(self.parts.met + fragment.size, self.parts.found + found)
-        self.notes += [Note(pointer + note.pointer, note.content) for note in fragment.notes]
-        self.marker_tokens.update(fragment.grammar.marker_tokens)
+            self._count(fragment.size, fragment.size)
+        self._note(fragment, pointer)
         if fragment.module is not None:
             return self.refer(fragment.module)
         return self.extend(fragment.grammar.native, "" if owner is None else pointer)
+
+    def owned_fragments(
+        self,
+        keys: Sequence[Hashable],
+        owners: Sequence[object],
+        make: Callable[[int, GrammarBuilder], Ref],
+        pointers: Sequence[str],
+    ) -> list[Ref]:
+        """`fragment` of each of many that have owners; `make` is told which one to build."""
+        known = [None] * len(keys) if self._fragments is None else self._fragments.get_all(keys)
+        fragments: list[Fragment] = []
+        size = 0
+        for index, (fragment, owner) in enumerate(zip(known, owners, strict=True)):
+            if fragment is None or fragment.owner is not owner:
+                fragment = self._make_fragment(keys[index], partial(make, index), True, owner)
+            else:
+                size += fragment.size
+            fragments.append(fragment)
+            self._note(fragment, pointers[index])
+        self._count(size, size)
+        return self.extend_each([f.grammar.native for f in fragments], pointers)
+
+    def _make_fragment(
+        self,
+        key: Hashable | None,
+        make: Callable[[GrammarBuilder], Ref],
+        is_operand: bool,
+        owner: object,
+    ) -> Fragment:
+        builder = GrammarBuilder(self._fragments, origins=self.origins)
+        grammar = builder.build(make(builder))
+        is_copied = is_operand or self.origins or self._fragments is None
+        module = None if is_copied else grammar.native.as_module()
+        size = grammar.native.node_count + builder.parts.met
+        fragment = Fragment(grammar, tuple(builder.notes), module, size, owner)
+        if key is not None and self._fragments is not None:
+            self._fragments.put(key, fragment)
+        self._count(size, builder.parts.found)
+        return fragment
+
+    def _count(self, met: int, found: int) -> None:
+        self.parts = Parts(self.parts.met + met, self.parts.found + found)
+
+    def _note(self, fragment: Fragment, pointer: str) -> None:
+        for note in fragment.notes:
+            self.notes.append(Note(pointer + note.pointer, note.content))
+        if fragment.grammar.marker_tokens:
+            self.marker_tokens.update(fragment.grammar.marker_tokens)
 
     @property
     def shares(self) -> bool:

@@ -18,8 +18,9 @@ from typing import Any
 
 from structag.cache import content_copy, value_of_copy
 from structag.errors import GrammarError, LimitError, SchemaError, StructagError
-from structag.grammar.builder import GrammarBuilder, Note
+from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
+from structag.grammar.fragments import Note
 from structag.limits import Limits
 from structag.schema.arrays import lower_array
 from structag.schema.direct import MAX_DEPTH, Direct, has_short_way, lone_target

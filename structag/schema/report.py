@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from structag.grammar.builder import Note
+from structag.grammar.fragments import Note
 from structag.pointer import escaped
 from structag.schema.document import Node
 from structag.schema.keywords import ANNOTATIONS, DRAFTS, FIRST_DRAFT

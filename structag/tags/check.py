@@ -25,6 +25,7 @@ from structag.tags.model import (
     AnyTokensFormat,
     DispatchFormat,
     ExcludeTokenFormat,
+    Format,
     Marker,
     StructuralTag,
     TagFormat,
@@ -54,7 +55,7 @@ def check_format(tag: StructuralTag, names: TokenNames, limits: Limits | None = 
     while pending:
         part = pending.pop()
         checker.visit(part)
-        pending.extend([inner for inner in parts(part) if not checker.passes(inner)][::-1])
+        pending.extend([*parts(part, skips=checker.passes)][::-1])
 
 
 _FORMAT_WORK = 20
@@ -66,11 +67,11 @@ class _Checker:
         self._limits = limits
         self._work = 0
 
-    def passes(self, part: Part) -> bool:
+    def passes(self, format: Format) -> bool:
         """Whether there is nothing to check in a format."""
-        if not is_self_contained(part.format):
+        if not is_self_contained(format):
             return False
-        self._charge(2 * (_FORMAT_WORK + len(part.pointer)))
+        self._charge(2 * _FORMAT_WORK)
         return True
 
     def visit(self, part: Part) -> None:
@@ -217,23 +218,23 @@ class _Checker:
         triggers = self._text_set(format.triggers)
         used = set()
         for index, tag in enumerate(format.tags):
-            here = join_pointer(pointer, "tags", index, "begin")
-            if isinstance(tag.begin, TokenFormat):
+            begin = tag.begin
+            if isinstance(begin, TokenFormat):
                 raise FormatError(
-                    f"the begin {_quote(tag.begin.token)} is a token",
+                    f"the begin {_quote(begin.token)} is a token",
                     code="trigger-mismatch",
-                    pointer=here,
+                    pointer=join_pointer(pointer, "tags", index, "begin"),
                     expected="a string",
                     hint="for tokens use `token_triggered_tags`",
                 )
-            matching = triggers.prefixes_of(tag.begin)
+            matching = triggers.prefixes_of(begin)
             used.update(matching)
             if len(matching) != 1:
                 begins = "several triggers" if matching else "no trigger"
                 raise FormatError(
-                    f"the begin {_quote(tag.begin)} starts with {begins}",
+                    f"the begin {_quote(begin)} starts with {begins}",
                     code="trigger-mismatch",
-                    pointer=here,
+                    pointer=join_pointer(pointer, "tags", index, "begin"),
                     expected=f"exactly one of {_list(matching or format.triggers)}",
                     hint="keep only the shortest" if matching else "add a trigger or mend `begin`",
                 )
@@ -254,6 +255,8 @@ class _Checker:
         begins: Iterable[str],
         pointer: str,
     ) -> None:
+        if not excludes:
+            return
         known = self._text_set(excludes)
         places = [("trigger", trigger) for trigger in triggers]
         places += [("begin", begin) for begin in begins]

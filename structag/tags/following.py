@@ -8,7 +8,7 @@ anything else it has to be bounded, or exclude whatever can come next.  `check` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from structag.tags.model import (
@@ -95,8 +95,11 @@ class Part(NamedTuple):
     following: Following
 
 
-def parts(outer: Part) -> Iterator[Part]:
-    """The formats directly inside `outer`, in the order of the document."""
+def parts(outer: Part, skips: Callable[[Format], bool] = lambda format: False) -> Iterator[Part]:
+    """The formats directly inside `outer`, in the order of the document.
+
+    Tags in a list of tags for which `skips` holds are left out.
+    """
     format, pointer, following = outer
     if type(format) in _LEAVES:
         return
@@ -125,11 +128,15 @@ def parts(outer: Part) -> Iterator[Part]:
             yield Part(content, join_pointer(pointer, "content"), after)
         case TagsWithSeparatorFormat(tags=tags):
             after = following if format.stop_after_first else _next_tag(format, pointer) | following
+            here = join_pointer(pointer, "tags")
             for index, tag in enumerate(tags):
-                yield Part(tag, join_pointer(pointer, "tags", index), after)
+                if not skips(tag):
+                    yield Part(tag, f"{here}/{index}", after)
         case TriggeredTagsFormat(tags=tags) | TokenTriggeredTagsFormat(tags=tags):
+            here = join_pointer(pointer, "tags")
             for index, tag in enumerate(tags):
-                yield Part(tag, join_pointer(pointer, "tags", index), following)
+                if not skips(tag):
+                    yield Part(tag, f"{here}/{index}", following)
         case DispatchFormat(rules=rules) | TokenDispatchFormat(rules=rules):
             for index, (_, content) in enumerate(rules):
                 yield Part(content, join_pointer(pointer, "rules", index, 1), following)

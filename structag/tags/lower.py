@@ -9,11 +9,8 @@ schemas are lowered by `structag.text` and `structag.schema`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from structag.cache import Cache, content_key
+from structag.cache import Cache
 from structag.errors import FormatError, GrammarError, StructagError
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Alt, Budget, Mark, Ref, Repeat, Seq
@@ -27,6 +24,11 @@ from structag.tags.following import (
     is_self_contained,
     is_unbounded,
     parts,
+)
+from structag.tags.languages import (
+    lower_grammar_format,
+    lower_regex_format,
+    lower_schema_format,
 )
 from structag.tags.model import (
     AnyTextFormat,
@@ -56,9 +58,6 @@ from structag.tags.regions import Regions
 from structag.tags.text_set import TextSet
 from structag.tags.tokens import TokenNames, TokenTable
 from structag.tags.walk import Walk, join_pointer, run_walk
-
-if TYPE_CHECKING:
-    from structag.schema.options import SchemaOptions
 
 
 def lower_document(
@@ -152,11 +151,13 @@ class _Lowering:
             case ConstStringFormat(value=value):
                 return regions.marker(value, pointer)
             case RegexFormat() as format:
-                return self._regex(format, pointer)
+                return lower_regex_format(format, self._builder, pointer, self._limits)
             case GrammarFormat() as format:
-                return self._grammar(format, pointer)
+                return lower_grammar_format(
+                    format, self._builder, pointer, self._limits, self._names
+                )
             case JSONSchemaFormat() as format:
-                return self._json_schema(format, pointer)
+                return lower_schema_format(format, self._builder, pointer, self._limits)
             case AnyTextFormat() as format:
                 return regions.text(part, format.excludes, format.max_chars, format.max_tokens)
             case TokenFormat() as token:
@@ -255,52 +256,66 @@ class _Lowering:
     def _tags_of(
         self,
         outer: Part,
+        tags: Sequence[TagFormat],
         trigger_of: Callable[[TagFormat], tuple[str | int, int | None]],
         at_least_one: bool,
     ) -> Walk[list[Case]]:
         """The cases of a format whose triggers lead to tags."""
+        places = [*parts(outer)]
+        triggers = [trigger_of(tag) for tag in tags]
+        pointers = [part.pointer for part in places]
+        shared = {} if at_least_one else self._shared_tags(tags, triggers, pointers)
+        empty = self._builder.empty
         cases: list[Case] = []
-        for part in parts(outer):
-            tag = part.format
-            assert isinstance(tag, TagFormat)
-            trigger, skip = trigger_of(tag)
-            if not at_least_one and skip is not None and self._is_shared(tag):
-                rest = self._shared_tag(tag, part.pointer, skip)
-                if rest != self._builder.empty:
-                    cases.append(Case(trigger, rest, self._builder.empty, False))
-                    continue
+        for index, (trigger, skip) in enumerate(triggers):
+            rest, part, tag = shared.get(index, empty), places[index], tags[index]
+            if rest != empty:
+                cases.append(Case(trigger, rest, empty, False))
+                continue
             (inner,) = parts(part)
             content = yield self.lower(inner)
             rest, whole = (
                 self._builder.mark(part.pointer, self._tag(tag, part.pointer, content, cut))
                 if is_used
-                else self._builder.empty
+                else empty
                 for cut, is_used in ((skip, True), (0, at_least_one))
             )
             cases.append(Case(trigger, rest, whole, is_open(tag)))
         return cases
 
-    def _is_shared(self, tag: TagFormat) -> bool:
-        return (
-            self._is_own
-            and self._builder.shares
+    def _shared_tags(
+        self,
+        tags: Sequence[TagFormat],
+        triggers: Sequence[tuple[str | int, int | None]],
+        pointers: Sequence[str],
+    ) -> dict[int, Ref]:
+        """The tags without their triggers that are made once for many documents, by their index."""
+        if not (self._is_own and self._builder.shares):
+            return {}
+        indexes = [
+            index
+            for index, tag in enumerate(tags)
+            if is_self_contained(tag)
             and type(tag.content) is JSONSchemaFormat
-            and is_self_contained(tag)
-        )
+            and triggers[index][1] is not None
+        ]
+        owners = [tags[index] for index in indexes]
+        skips = [triggers[index][1] for index in indexes]
+        places = [pointers[index] for index in indexes]
 
-    def _shared_tag(self, tag: TagFormat, pointer: str, skip: int) -> Ref:
-        """A tag without the first `skip` characters of its begin; made once for many documents."""
-
-        def lower(builder: GrammarBuilder) -> Ref:
+        def lower(number: int, builder: GrammarBuilder) -> Ref:
+            tag = owners[number]
             lowering = _Lowering(builder, self._names, self._limits)
             (inner,) = parts(Part(tag, "", END_OF_OUTPUT))
-            content = run_walk(lowering.lower(inner))
-            return builder.mark("", lowering._tag(tag, "", content, skip))
+            try:
+                content = run_walk(lowering.lower(inner))
+            except StructagError as error:
+                raise error.at(places[number]) from None
+            return builder.mark("", lowering._tag(tag, "", content, skips[number]))
 
-        try:
-            return self._builder.fragment(("tag", id(tag), skip), lower, pointer, owner=tag)
-        except StructagError as error:
-            raise error.at(pointer) from None
+        keys = [("tag", id(tag), skip) for tag, skip in zip(owners, skips, strict=True)]
+        refs = self._builder.owned_fragments(keys, owners, lower, places)
+        return dict(zip(indexes, refs, strict=True))
 
     def _triggered_tags(self, format: TriggeredTagsFormat, part: Part) -> Walk[Ref]:
         triggers = TextSet(format.triggers, charge=lambda work: None)
@@ -310,7 +325,7 @@ class _Lowering:
             (trigger,) = triggers.prefixes_of(tag.begin)
             return trigger, len(trigger)
 
-        cases = yield self._tags_of(part, trigger_of, format.at_least_one)
+        cases = yield self._tags_of(part, format.tags, trigger_of, format.at_least_one)
         return self._among_text(
             part, cases, format.excludes, format.at_least_one, format.stop_after_first
         )
@@ -320,7 +335,7 @@ class _Lowering:
             assert isinstance(tag.begin, TokenFormat)
             return self._names.resolve(tag.begin.token, part.pointer), None
 
-        cases = yield self._tags_of(part, trigger_of, format.at_least_one)
+        cases = yield self._tags_of(part, format.tags, trigger_of, format.at_least_one)
         return self._among_tokens(
             part, cases, format.exclude_tokens, format.at_least_one, format.stop_after_first
         )
@@ -381,66 +396,3 @@ class _Lowering:
             at_least_one=first,
             once=once,
         )
-
-    # -- other languages
-
-    def _regex(self, format: RegexFormat, pointer: str) -> Ref:
-        from structag.text.regex import lower_regex
-
-        try:
-            ref = lower_regex(format.pattern, self._builder, search=False, limits=self._limits)
-        except StructagError as error:
-            raise error.at(join_pointer(pointer, "pattern")) from None
-        if not format.excludes:
-            return ref
-        excludes = [text.encode() for text in format.excludes]
-        return self._builder.both(ref, self._builder.no_occurrence(excludes))
-
-    def _grammar(self, format: GrammarFormat, pointer: str) -> Ref:
-        from structag.text.grammar_text import lower_grammar_text
-
-        try:
-            return lower_grammar_text(
-                format.grammar,
-                format.syntax,
-                self._builder,
-                limits=self._limits,
-                token_ids=self._names.find,
-            )
-        except StructagError as error:
-            raise error.at(join_pointer(pointer, "grammar")) from None
-
-    def _json_schema(self, format: JSONSchemaFormat, pointer: str) -> Ref:
-        from structag.schema.arguments import lower_arguments
-        from structag.schema.styles.check import check_style
-        from structag.schema.styles.element_style import ElementStyle
-
-        options = _schema_options(format.any_order, format.max_whitespace_cnt)
-        schema, limits = format.json_schema, self._limits
-        place = join_pointer(pointer, "json_schema")
-        style: str | ElementStyle
-        if isinstance(format.style, str):
-            style, name = format.style, str(format.style)
-        else:
-            style, name = ElementStyle(**dict(format.style)), format.style.model_dump_json()
-            check_style(style, join_pointer(pointer, "style"))
-        content = content_key(schema)
-        key = None
-        if content is not None:
-            key = ("schema", name, format.any_order, format.max_whitespace_cnt, content)
-
-        def lower(builder: GrammarBuilder) -> Ref:
-            return lower_arguments(schema, style, builder, options, limits=limits)
-
-        try:
-            return self._builder.fragment(key, lower, place, is_operand=False)
-        except StructagError as error:
-            raise error.at(place) from None
-
-
-@lru_cache(maxsize=64)
-def _schema_options(any_order: bool, max_whitespace: int | None) -> SchemaOptions:
-    from structag.schema.options import SchemaOptions
-
-    options = SchemaOptions(property_order="any" if any_order else "schema")
-    return options if max_whitespace is None else replace(options, max_whitespace=max_whitespace)

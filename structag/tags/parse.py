@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from structag.cache import Cache, content_key, value_of_key
-from structag.errors import FormatError, LimitError
+from structag.errors import FormatError
 from structag.limits import Limits
-from structag.source import read_json
+from structag.source import decode_json, read_json, read_json_around
+from structag.tags.data import check_data
 from structag.tags.model import (
     FORMATS,
     STYLES,
@@ -34,6 +35,7 @@ TagSource: TypeAlias = str | bytes | Mapping[str, Any] | StructuralTag
 
 
 _FORMATS = tuple(FORMATS.values())
+_WITHOUT_PARTS = ("json_schema", "regex", "grammar", "const_string", "any_text")
 
 
 def parse_format(source: TagSource, limits: Limits | None = None) -> StructuralTag:
@@ -56,29 +58,71 @@ def parse_document(
     limits = limits or Limits()
     document: Any
     if isinstance(source, str | bytes):
+        read = None if known is None else _read_around_tags(source, limits, known)
+        if read is not None:
+            return read
         document = read_json(source, limits)
     else:
         document = source
-        _check_data(document, limits)
+        check_data(document, limits)
     if isinstance(document, StructuralTag):
         return document, PLAIN
     if not isinstance(document, Mapping):
         _refuse_value(document, "", "a structural tag: an object")
+    return _read_shape(document, _Reader(known))
+
+
+def _read_around_tags(
+    text: str | bytes, limits: Limits, known: Cache[KnownTag]
+) -> tuple[StructuralTag, Shape] | None:
+    """The same for JSON text in which tags are known by their texts, and not read again.
+
+    None, if it has no list of tags, or if anything is wrong: reading it as a whole says what.
+    """
+
+    texts: list[_TagText] = []
+
+    def read_tag(part: str) -> _TagText:
+        found = known.get(part)
+        texts.append(_TagText(part, found, decode_json(part) if found is None else None))
+        return texts[-1]
+
+    document = read_json_around(text, b"tags", read_tag, limits)
+    if not isinstance(document, dict):
+        return None
+    reader = _Reader(known)
+    try:
+        read = _read_shape(document, reader)
+    except FormatError:
+        return None
+    # Those that were not come to stand in something else, such as a schema.
+    return read if reader.texts_read == len(texts) else None
+
+
+def _read_shape(document: Mapping[str, Any], reader: _Reader) -> tuple[StructuralTag, Shape]:
     plain, shape = to_plain_shape(document)
     try:
-        return _read_plain(plain, known), shape
+        return _read_plain(plain, reader), shape
     except FormatError as error:
         raise shape.relocate(error) from None
 
 
-def _read_plain(document: Mapping[str, Any], known: Cache[KnownTag] | None) -> StructuralTag:
+def _read_plain(document: Mapping[str, Any], reader: _Reader) -> StructuralTag:
     _check_document(document)
     fields = {key: value for key, value in document.items() if key not in ("type", "format")}
-    fields["format"] = run_walk(_Reader(known).read(document["format"], "/format"))
+    fields["format"] = run_walk(reader.read(document["format"], "/format"))
     try:
         return StructuralTag(**fields)
     except ValidationError as error:
         raise _first_error(error, document, StructuralTag, "") from None
+
+
+class _TagText(NamedTuple):
+    """A tag in a text: its own text, and either what is known of it or its value."""
+
+    text: str
+    known: KnownTag | None
+    value: Any
 
 
 class KnownTag(NamedTuple):
@@ -96,6 +140,7 @@ class KnownTag(NamedTuple):
 class _Reader:
     def __init__(self, known: Cache[KnownTag] | None) -> None:
         self._known = known
+        self.texts_read = 0
         # Equal parts by identity, since Python data may share them; each is kept alive.
         self._done: dict[int, tuple[Any, Any]] = {}
 
@@ -132,18 +177,30 @@ class _Reader:
     def _read_each(self, values: Sequence[Any], pointer: str) -> Walk[list[Any]]:
         items = []
         for index, item in enumerate(values):
-            is_tag = self._known is not None and type(item) is dict and item.get("type") == "tag"
-            key = content_key(item) if is_tag else None
-            known = None if self._known is None or key is None else self._known.get(key)
+            key, known, value = self._look_up(item)
             if known is not None:
                 items.append(known.model)
                 continue
-            own = item if key is None else value_of_key(key)  # it may be kept
-            model = yield self.read(own, join_pointer(pointer, index))
+            model = _plain_tag(value)
+            if model is None:
+                model = yield self.read(value, join_pointer(pointer, index))
             items.append(model)
             if self._known is not None and key is not None:
                 self._known.put(key, KnownTag(model, len(key)))
         return items
+
+    def _look_up(self, item: Any) -> tuple[str | bytes | None, KnownTag | None, Any]:
+        """The key of what may be a tag, what is known of it, and its value, which may be kept."""
+        if type(item) is _TagText:
+            self.texts_read += 1
+            return item
+        if self._known is None or type(item) is not dict or item.get("type") != "tag":
+            return None, None, item
+        key = content_key(item)
+        if key is None:
+            return None, None, item
+        known = self._known.get(key)
+        return key, known, value_of_key(key) if known is None else None
 
     def _read_marker(self, name: str, fields: Mapping[str, Any], pointer: str) -> Walk[Any]:
         """A begin or an end; the model refuses what is neither text nor token."""
@@ -167,6 +224,21 @@ class _Reader:
                 _refuse_value(rule, here, "a pair [what leads to the format, format]")
             pairs.append((rule[0], (yield self.read(rule[1], join_pointer(here, 1)))))
         return pairs
+
+
+def _plain_tag(value: Any) -> TagFormat | None:
+    """The model of a tag between texts whose content has no parts; None if that is not sure."""
+    if type(value) is not dict or value.get("type") != "tag":
+        return None
+    if type(value.get("begin")) is not str or type(value.get("end")) is not str:
+        return None
+    content = value.get("content")
+    if type(content) is not dict or content.get("type") not in _WITHOUT_PARTS:
+        return None
+    try:
+        return TagFormat.model_validate(value)
+    except ValidationError:
+        return None
 
 
 def _read_style(value: Mapping[str, Any], pointer: str) -> ElementStyleModel:
@@ -309,62 +381,3 @@ def _show(value: Any) -> str:
     else:
         text = str(value)
     return text if len(text) <= 60 else text[:57] + "…"
-
-
-_Place: TypeAlias = "tuple[_Place | None, str | int]"
-
-
-def _check_data(document: Any, limits: Limits) -> None:
-    """Refuse data nested too deep and text that is not Unicode; shared parts are seen once."""
-    level: dict[int, tuple[Any, _Place | None]] = {id(document): (document, None)}
-    depth = 1
-    while level:
-        if depth > limits.max_nesting:
-            raise LimitError(
-                f"the structural tag is nested deeper than {limits.max_nesting} levels",
-                limit="nesting",
-                value=limits.max_nesting,
-                setting="max_nesting",
-                code="nesting-limit",
-                pointer="",
-            )
-        below: dict[int, tuple[Any, _Place | None]] = {}
-        for value, place in level.values():
-            for key, item in _items(value):
-                here = (place, key)
-                if isinstance(key, str):
-                    _check_text(key, here)
-                if isinstance(item, str):
-                    _check_text(item, here)
-                elif isinstance(item, Mapping | list | tuple | BaseModel):
-                    below[id(item)] = (item, here)
-        level, depth = below, depth + 1
-
-
-def _items(value: Any) -> Iterable[tuple[Any, Any]]:
-    if isinstance(value, Mapping):
-        return value.items()
-    if isinstance(value, list | tuple):
-        return enumerate(value)
-    if isinstance(value, BaseModel):
-        return ((name, getattr(value, name)) for name in type(value).model_fields)
-    return ()
-
-
-def _check_text(text: str, place: _Place) -> None:
-    if text.isascii():
-        return
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        steps: list[str | int] = []
-        link: _Place | None = place
-        while link is not None:
-            link, step = link
-            steps.append(step)
-        raise FormatError(
-            f"a lone surrogate at character {error.start} of the string",
-            code="text-encoding",
-            pointer=join_pointer("", *reversed(steps)).encode("utf-8", "replace").decode(),
-            expected="Unicode text",
-        ) from None

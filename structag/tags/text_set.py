@@ -6,7 +6,11 @@ lengths would not, therefore every look-up is charged before it runs.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
+from itertools import accumulate
+
+_SLICE_WORK = 8
 
 
 class TextSet:
@@ -15,23 +19,25 @@ class TextSet:
     def __init__(self, texts: Iterable[str], charge: Callable[[int], None]) -> None:
         self._texts = frozenset(texts)
         self._lengths = sorted({len(text) for text in self._texts})
+        works = (_SLICE_WORK + length // 8 for length in self._lengths)
+        self._works = [0, *accumulate(works)]  # of looking at a place for the first lengths
         self._charge = charge
 
     def prefixes_of(self, text: str) -> list[str]:
         """Those of the texts that `text` starts with, shortest first."""
-        lengths = [length for length in self._lengths if length <= len(text)]
-        self._charge(sum(_SLICE_WORK + length // 8 for length in lengths))
-        return [text[:length] for length in lengths if text[:length] in self._texts]
+        count = bisect_right(self._lengths, len(text))
+        self._charge(self._works[count])
+        return [text[:length] for length in self._lengths[:count] if text[:length] in self._texts]
 
     def first_inside(self, text: str) -> str | None:
         """The one of the texts that occurs in `text` and is complete first."""
-        lengths = [length for length in self._lengths if length <= len(text)]
-        self._charge(len(text) * sum(_SLICE_WORK + length // 8 for length in lengths))
+        count = bisect_right(self._lengths, len(text))
+        self._charge(len(text) * self._works[count])
+        lengths = self._lengths[:count]
+        if not lengths:
+            return None
         for end in range(1, len(text) + 1):
             for length in lengths:
                 if length <= end and text[end - length : end] in self._texts:
                     return text[end - length : end]
         return None
-
-
-_SLICE_WORK = 8

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from structag._core import json_depth
 from structag.errors import FormatError, LimitError, StructagError
 from structag.limits import Limits
-from structag.source import Source, find_pointer, read_json
+from structag.source import Source, decode_json, find_pointer, read_json, read_json_around
 
 
 def test_line_and_column_count_from_one() -> None:
@@ -163,3 +165,68 @@ def test_what_a_pointer_names(text: str, pointer: str, found: str | None) -> Non
     span = find_pointer(text, pointer)
 
     assert (None if span is None else text[slice(*span)]) == found
+
+
+ITEMS = [{"a": [{"tags": [{}]}]}, {}, {"\\": '"}', "é": "]"}]
+
+
+@pytest.mark.parametrize(
+    ("value", "items"),
+    [
+        ({"tags": ITEMS}, ITEMS),
+        ([{"tags": [ITEMS[0], 1, ITEMS[1]]}], ITEMS[:1]),
+        ({"x": {"tags": ITEMS[:1], "y": "tags"}, "tags": ITEMS[1:]}, ITEMS),
+        ({"tags": [[{}], {}]}, []),
+        ({"tags": {"a": [{}]}, "tag": [{}], 'x"tags': [{}]}, []),
+        (["tags", [{}]], []),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_items_are_read_by_their_texts(value: Any, items: list[Any], indent: int | None) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    seen: list[Any] = []
+
+    def read_item(part: str) -> Any:
+        seen.append(decode_json(part))
+        return seen[-1]
+
+    read = read_json_around(text, b"tags", read_item, Limits())
+
+    assert read == (value if items else None)
+    assert seen == items
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tags": [{"a": NaN}]}',
+        '{"tags": [{}], "x": NaN}',
+        '{"x": NaN, "tags": [{}]}',
+        '{"tags": [{}, -Infinity]}',
+        '{"tags": [{]}]}',
+        '{"tags": [{"a": "}]}',
+        '{"tags": [{}',
+        '{"tags": [{}]} x',
+        '{"tags": [{}], "x": "\\ud800"}',
+        '{"tags": [{}], "x": "\ud800"}',
+        '{"tags": [' + "{" * 600,
+        '{"tags": [' + '{"a":' * 600 + "1" + "}" * 600 + "]}",
+    ],
+)
+def test_what_is_wrong_with_a_text_is_said_by_reading_it_whole(text: str) -> None:
+    assert read_json_around(text, b"tags", decode_json, Limits()) is None
+    with pytest.raises(StructagError):
+        read_json(text)
+
+
+def test_the_depth_of_a_text() -> None:
+    choices = random.Random(5)
+    for _ in range(300):
+        text = "".join(choices.choices('[]{}"\\:a,', k=choices.randrange(30)))
+        level = deepest = 0
+        outside = re.sub(r'"(?:[^"\\]|\\.)*(?:"|\\?$)', "", text)
+        for char in outside:
+            level += (char in "[{") - (char in "]}")
+            deepest = max(deepest, level)
+
+        assert json_depth(text.encode()) == deepest, text

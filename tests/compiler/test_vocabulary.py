@@ -9,11 +9,13 @@ import sys
 import threading
 import types
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from structag import Compiler, Matcher, allocate_token_bitmask
 from structag.errors import VocabularyError
 from structag.vocabulary import TokenKind, Vocabulary
 
@@ -342,3 +344,34 @@ def test_value_out_of_range_is_an_error(call: Any, message: str) -> None:
 
     assert str(caught.value) == message
     assert caught.value.code == "vocabulary-value"
+
+
+def test_what_is_found_out_about_tokens_is_bounded() -> None:
+    letters = [bytes([i]) for i in range(256)]
+    pairs = [bytes([i, j]) for i in range(97, 123) for j in range(97, 123)]
+    vocabulary = Vocabulary.from_token_bytes(
+        [*letters, *pairs, b"<end>"], special=[932], stop_token_ids=[932]
+    )
+    vocabulary.cache_bytes = 1 << 20
+    compiler = Compiler(vocabulary, cache_bytes=0)
+    row = allocate_token_bitmask(1, vocabulary.size)
+    held = []
+    for first in range(26):
+        for last in range(first, 26):
+            low, high = chr(97 + first), chr(97 + last)
+            pattern = f"(?:[{low}-{high}]{{2,9}}|{low}x[a-{high}]+){{3}}"
+            matcher = Matcher(compiler.compile_regex(pattern))
+            for byte in (low + high).encode():
+                matcher.fill_next_token_bitmask(row)
+                assert matcher.accept_token(byte)
+            held.append(vocabulary.native.memory_bytes)
+
+    assert vocabulary.cache_bytes == 1 << 20
+    assert max(held) < 4 << 20
+    assert any(later < earlier for earlier, later in pairwise(held))
+
+
+@pytest.mark.parametrize("value", [0, -1, (1 << 20) - 1, 1 << 62])
+def test_the_bound_is_checked(value: int) -> None:
+    with pytest.raises(ValueError, match="1 MiB"):
+        Vocabulary.byte_level().cache_bytes = value

@@ -20,6 +20,7 @@ from structag import Compiler, Matcher, StructagError, Vocabulary
 from structag.limits import Limits
 
 CACHE_BYTES = 1 << 20
+"""Of the compiler, and of what is found out about the vocabulary: soon full."""
 LIMITS = Limits(max_work=300_000, max_memory_bytes=1 << 25)
 TAG = {"type": "tag", "begin": "<a>", "end": "</a>"}
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -46,6 +47,7 @@ class Cycles:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.vocabulary = pieces_vocabulary(self.rng)
+        self.vocabulary.cache_bytes = CACHE_BYTES
         self.compiler = Compiler(self.vocabulary, cache_bytes=CACHE_BYTES, limits=LIMITS)
         self.row = np.zeros((1, (self.vocabulary.size + 31) // 32), dtype=np.int32)
         self.refused = 0
