@@ -10,16 +10,18 @@ ExprId Deriver::Derive(ExprId id, std::uint32_t symbol) {
   switch (e.kind) {  // too small to memoise
     case Kind::kEmpty:
     case Kind::kEpsilon: return ExprPool::kEmpty;
-    case Kind::kBytes:
-      return symbol < kFirstMark && pool_.Bytes(id).Has(static_cast<std::uint8_t>(symbol))
-                 ? ExprPool::kEpsilon
-                 : ExprPool::kEmpty;
+    case Kind::kBytes: return BeginsWith(id, symbol) ? ExprPool::kEpsilon : ExprPool::kEmpty;
     case Kind::kLiteral:
-      return symbol < kFirstMark && static_cast<std::uint8_t>(pool_.literal_text_[e.a]) == symbol
-                 ? pool_.MakeLiteral(e.a + 1, e.b - 1)
-                 : ExprPool::kEmpty;
+      return BeginsWith(id, symbol) ? pool_.MakeLiteral(e.a + 1, e.b - 1) : ExprPool::kEmpty;
     case Kind::kAssertion:
       return symbol == kFirstMark + e.a ? ExprPool::kEpsilon : ExprPool::kEmpty;
+    case Kind::kSeq: {  // mostly one of many that begin with something else
+      const Kind head = pool_[ExprId{e.a}].kind;
+      if ((head == Kind::kLiteral || head == Kind::kBytes) && !BeginsWith(ExprId{e.a}, symbol)) {
+        return ExprPool::kEmpty;
+      }
+      break;
+    }
     default: break;
   }
   const std::uint64_t key = std::uint64_t{Raw(id)} << 32 | symbol;
@@ -28,6 +30,13 @@ ExprId Deriver::Derive(ExprId id, std::uint32_t symbol) {
   const ExprId result = Compute(e, symbol);
   memo_.Set(key, Raw(result));
   return result;
+}
+
+bool Deriver::BeginsWith(ExprId id, std::uint32_t symbol) const {
+  if (symbol >= kFirstMark) return false;
+  const Expr& e = pool_[id];
+  return e.kind == Kind::kBytes ? pool_.Bytes(id).Has(static_cast<std::uint8_t>(symbol))
+                                : static_cast<std::uint8_t>(pool_.literal_text_[e.a]) == symbol;
 }
 
 ExprId Deriver::Concat(ExprId heads, ExprId rest) {

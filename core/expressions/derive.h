@@ -63,6 +63,7 @@ class Deriver {
   std::size_t MemoryBytes() const noexcept { return memo_.Bytes(); }
 
  private:
+  bool BeginsWith(ExprId id, std::uint32_t symbol) const;  // a kBytes or a kLiteral
   ExprId Compute(const Expr& e, std::uint32_t symbol);
   ExprId DeriveScan(const Expr& e, std::uint8_t byte);
   ExprId DeriveEncoded(const Expr& e, std::uint8_t byte);

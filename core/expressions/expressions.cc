@@ -314,6 +314,9 @@ ExprId ExprPool::MakeLiteral(std::uint32_t offset, std::uint32_t length) {
 
 ExprId ExprPool::MakeSeq(ExprId first, ExprId rest) {
   if (first == kEmpty || rest == kEmpty) return kEmpty;
+  if (first == kEpsilon) return rest;
+  if (rest == kEpsilon) return first;
+  if ((*this)[first].kind != Kind::kSeq) return Make(Kind::kSeq, Raw(first), Raw(rest));
   // ((a b) c) d is kept as a (b (c d)): the left spine is unwound first.
   std::vector<ExprId> spine;
   while ((*this)[first].kind == Kind::kSeq) {
@@ -323,8 +326,7 @@ ExprId ExprPool::MakeSeq(ExprId first, ExprId rest) {
   }
   spine.push_back(first);
   for (; !spine.empty(); spine.pop_back()) {
-    if (spine.back() == kEpsilon) continue;
-    rest = rest == kEpsilon ? spine.back() : Make(Kind::kSeq, Raw(spine.back()), Raw(rest));
+    rest = Make(Kind::kSeq, Raw(spine.back()), Raw(rest));
   }
   return rest;
 }
@@ -489,49 +491,55 @@ std::span<const std::uint32_t> ExprPool::Factored(ExprId alt) {
   const auto members = Members(alt);
   if (members.size() < kWorthIt) return members;
   if (const std::uint32_t* list = factored_.Get(Raw(alt))) return lists_[ListId{*list}];
-  const auto literal_of = [&](std::uint32_t id) -> ExprId {
-    const Expr& e = exprs_[id];
-    if (e.kind == Kind::kLiteral) return ExprId{id};
-    if (e.kind == Kind::kSeq && exprs_[e.a].kind == Kind::kLiteral) return ExprId{e.a};
-    return kEmpty;
+  meter_.Charge(members.size());
+  struct Branch {
+    ExprId member, literal, rest;
   };
-  std::vector<std::vector<std::uint32_t>> groups(256);
+  std::vector<Branch> branches;
   std::vector<std::uint32_t> result;
   for (std::uint32_t id : members) {
-    const ExprId literal = literal_of(id);
-    if (literal == kEmpty) {
-      result.push_back(id);
+    const Expr& e = exprs_[id];
+    const ExprId head = e.kind == Kind::kSeq ? ExprId{e.a} : ExprId{id};
+    if ((*this)[head].kind == Kind::kLiteral) {
+      branches.push_back({ExprId{id}, head, e.kind == Kind::kSeq ? ExprId{e.b} : kEpsilon});
     } else {
-      groups[static_cast<std::uint8_t>(LiteralText(literal)[0])].push_back(id);
+      result.push_back(id);
     }
   }
-  for (std::vector<std::uint32_t>& group : groups) {
-    if (group.size() < 2) {
-      result.insert(result.end(), group.begin(), group.end());
-      continue;
+  const auto text = [&](std::size_t i) { return LiteralText(branches[i].literal); };
+  std::ranges::sort(branches, {}, [&](const Branch& b) { return LiteralText(b.literal); });
+  // Branches that begin alike hang on one that is as long as what they share.  Neighbours share
+  // the most, so that one pass finds these; open ones are inside each other.
+  struct Open {
+    std::size_t length;
+    ExprId literal;  // begins with what is shared
+    std::vector<std::uint32_t> members;
+  };
+  std::vector<Open> open(1);
+  const auto part = [&](ExprId literal, std::size_t from, std::size_t to) {
+    return MakeLiteral((*this)[literal].a + static_cast<std::uint32_t>(from),
+                       static_cast<std::uint32_t>(to - from));
+  };
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    std::size_t shared = 0;  // with the next one
+    if (i + 1 < branches.size()) {
+      const auto [end, _] = std::ranges::mismatch(text(i), text(i + 1));
+      shared = static_cast<std::size_t>(end - text(i).begin());
     }
-    meter_.Charge(group.size());
-    const std::string_view first = LiteralText(literal_of(group[0]));
-    std::size_t common = first.size();
-    for (std::uint32_t id : group) {
-      const std::string_view text = LiteralText(literal_of(id));
-      const auto [end, _] = std::mismatch(
-          first.begin(), first.begin() + static_cast<std::ptrdiff_t>(std::min(common, text.size())),
-          text.begin());
-      common = static_cast<std::size_t>(end - first.begin());
+    const Branch& branch = branches[i];
+    if (shared > open.back().length) open.push_back({shared, branch.literal, {}});
+    const std::size_t from = open.back().length;
+    const ExprId left = part(branch.literal, from, text(i).size());
+    open.back().members.push_back(Raw(from == 0 ? branch.member : MakeSeq(left, branch.rest)));
+    while (open.back().length > shared) {
+      Open done = std::move(open.back());
+      open.pop_back();
+      if (open.back().length < shared) open.push_back({shared, done.literal, {}});
+      const ExprId left_of_it = part(done.literal, open.back().length, done.length);
+      open.back().members.push_back(Raw(MakeSeq(left_of_it, MakeAlt(std::move(done.members)))));
     }
-    std::vector<std::uint32_t> rests;
-    const Expr prefix = (*this)[literal_of(group[0])];
-    for (std::uint32_t id : group) {
-      const Expr literal = (*this)[literal_of(id)];
-      const ExprId left = MakeLiteral(literal.a + static_cast<std::uint32_t>(common),
-                                      literal.b - static_cast<std::uint32_t>(common));
-      const Expr e = exprs_[id];
-      rests.push_back(Raw(e.kind == Kind::kSeq ? MakeSeq(left, ExprId{e.b}) : left));
-    }
-    const ExprId shared = MakeLiteral(prefix.a, static_cast<std::uint32_t>(common));
-    result.push_back(Raw(MakeSeq(shared, MakeAlt(std::move(rests)))));
   }
+  result.insert(result.end(), open[0].members.begin(), open[0].members.end());
   const ListId list = lists_.Intern(result);
   factored_.Set(Raw(alt), Raw(list));
   return lists_[list];

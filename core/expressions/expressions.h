@@ -194,8 +194,8 @@ class ExprPool {
   ExprId MakeTally(std::uint32_t table, std::span<const std::uint32_t> words, Position position);
   ExprId Make(Kind kind, std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0);
 
-  // One level of an alternative whose members begin with literals, grouped by first byte: the same
-  // language with at most 256 members to look at.  Memoised.
+  // An alternative whose members begin with literals, those that begin alike joined in a trie: the
+  // same language with at most 256 of such members.  Memoised.
   std::span<const std::uint32_t> Factored(ExprId alt);
 
   // Tables, filled when the grammar is read.
