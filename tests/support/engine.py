@@ -65,11 +65,16 @@ def compiler_of(sample: VocabularySample) -> Compiler:
 
 
 def compile_or_none(compiler: Compiler, grammar: Grammar) -> Any:
-    """`grammar`, compiled, or None if it derives nothing at all or nothing that can be spelled."""
+    """`grammar`, compiled, or None if it derives nothing at all or nothing that can be spelled.
+
+    Limits of the test's own, and faults that it injects, are its own business.
+    """
     try:
         return compiler.compile_grammar(grammar)
     except LimitError as error:  # what cannot be decided within the limit is refused, never guessed
         assert error.setting == "max_work"
+        if error.value != LIMITS.max_work:
+            raise
         event("over the limit on work")
         reject()
     except (GrammarError, VocabularyError) as error:

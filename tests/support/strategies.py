@@ -9,7 +9,8 @@ uniform choice would hardly ever meet them.  `shapes` says what an example has, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 from support.reference_matcher import ReferenceMatcher, TokenTable
@@ -137,19 +138,16 @@ def vocabularies(
     data = "".join(alphabet).encode("utf-8")
     singles = list(range(256)) if complete else sorted(set(data))
     pieces: list[bytes] = [bytes([b]) for b in singles]
-    unit = st.sampled_from([*(bytes([b]) for b in sorted(set(data))), *_encode(alphabet)])
-    joined = st.lists(unit, min_size=2, max_size=4).map(b"".join)
-    pieces += draw(st.lists(joined, max_size=5))
-    if draw(st.booleans()):
-        pieces.insert(draw(st.integers(0, len(pieces))), b"")
+    pieces += draw(_longer_pieces(tuple(alphabet)))
+    if draw(_FLAGS):
+        pieces.insert(draw(_number(0, len(pieces))), b"")
     added = len(pieces)
     contents = [*pieces, b"<end>"]
     named: list[int] = []
     if control:
-        texts = st.lists(st.sampled_from(_encode(alphabet)), min_size=1, max_size=2).map(b"".join)
-        contents += draw(st.lists(texts, min_size=1, max_size=2, unique=True))
+        contents += draw(_markers(tuple(alphabet)))
         named = list(range(added + 1, len(contents)))
-    user_defined = frozenset(t for t in named if draw(st.integers(0, 3)) == 0)
+    user_defined = frozenset(t for t in named if draw(_number(0, 3)) == 0)
     return VocabularySample(
         tuple(contents), frozenset({added, *named}) - user_defined, user_defined, added
     )
@@ -170,6 +168,45 @@ def byte_strings(sample: GrammarSample, max_size: int = 8) -> st.SearchStrategy[
     )
 
 
+# Hypothesis looks at every new strategy before it draws from it, which costs more than the draw.
+
+
+@cache
+def _one_of(options: tuple[Any, ...]) -> st.SearchStrategy[Any]:
+    return st.sampled_from(options)
+
+
+@cache
+def _number(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high)
+
+
+@cache
+def _some_of(options: tuple[Any, ...], most: int | None = None) -> st.SearchStrategy[set[Any]]:
+    return st.sets(st.sampled_from(options), min_size=1, max_size=most)
+
+
+@cache
+def _chars_of(alphabet: tuple[str, ...], low: int, high: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(alphabet), min_size=low, max_size=high)
+
+
+@cache
+def _longer_pieces(alphabet: tuple[str, ...]) -> st.SearchStrategy[list[bytes]]:
+    data = "".join(alphabet).encode("utf-8")
+    unit = st.sampled_from([*(bytes([b]) for b in sorted(set(data))), *_encode(alphabet)])
+    return st.lists(st.lists(unit, min_size=2, max_size=4).map(b"".join), max_size=5)
+
+
+@cache
+def _markers(alphabet: tuple[str, ...]) -> st.SearchStrategy[list[bytes]]:
+    text = st.lists(st.sampled_from(_encode(alphabet)), min_size=1, max_size=2).map(b"".join)
+    return st.lists(text, min_size=1, max_size=2, unique=True)
+
+
+_FLAGS = st.booleans()
+
+
 class _Writer:
     """Draws expressions into one builder."""
 
@@ -185,14 +222,13 @@ class _Writer:
         self.is_erasing = False  # no codec inside: front ends put `Erase` inside `Encoded`
 
     def pick(self, *names: str) -> str:
-        return self.draw(st.sampled_from(names))
+        return self.draw(_one_of(names))
 
     def size(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
+        return self.draw(_number(low, high))
 
     def text(self, low: int = 1, high: int = 2) -> bytes:
-        chars = st.lists(st.sampled_from(self.alphabet), min_size=low, max_size=high)
-        return "".join(self.draw(chars)).encode("utf-8")
+        return "".join(self.draw(_chars_of(self.alphabet, low, high))).encode("utf-8")
 
     # -- regular expressions
 
@@ -204,8 +240,8 @@ class _Writer:
             case "char":
                 return b.literal(self.text(1, 1))
             case "bytes":
-                own = sorted(set("".join(self.alphabet).encode("utf-8")))
-                return b.bytes(self.draw(st.sets(st.sampled_from(own), min_size=1, max_size=2)))
+                own = tuple(sorted(set("".join(self.alphabet).encode("utf-8"))))
+                return b.bytes(self.draw(_some_of(own, 2)))
             case "chars":
                 return self.chars()
             case _:
@@ -214,7 +250,7 @@ class _Writer:
     def chars(self) -> Ref:
         if self.size(0, 4) == 0:
             return self.builder.any_char
-        picked = self.draw(st.sets(st.sampled_from(self.alphabet), min_size=1))
+        picked = self.draw(_some_of(self.alphabet))
         return self.builder.chars([(ord(char), ord(char)) for char in picked])
 
     def regular(self, depth: int) -> Ref:
@@ -232,7 +268,7 @@ class _Writer:
                 return b.alt(*(self.regular(depth - 1) for _ in range(self.size(2, 3))))
             case "repeat":
                 # large counts as in patterns: of characters, and not where marks are counted
-                low, high = self.draw(st.sampled_from(COUNTS[:-2] if self.is_erasing else COUNTS))
+                low, high = self.draw(_one_of(COUNTS[:-2] if self.is_erasing else COUNTS))
                 is_large = high is not None and high > 5
                 return b.repeat(self.chars() if is_large else self.regular(depth - 1), low, high)
             case "and":
@@ -320,7 +356,7 @@ class _Writer:
             case "alt":
                 return b.alt(*(self.expression(depth - 1) for _ in range(self.size(2, 3))))
             case "repeat":
-                low, high = self.draw(st.sampled_from(COUNTS))
+                low, high = self.draw(_one_of(COUNTS))
                 return b.repeat(self.expression(depth - 1), low, high)
             case "regular":
                 return self.regular(3)
@@ -342,7 +378,7 @@ class _Writer:
         kinds += ["tokens"] if self.vocabulary else []
         match self.pick(*kinds):
             case "rule":
-                return self.draw(st.sampled_from(self.rules))
+                return self.draw(_one_of(tuple(self.rules)))
             case "tokens":
                 return self.tokens()
             case _:
@@ -350,8 +386,8 @@ class _Writer:
 
     def tokens(self) -> Ref:
         assert self.vocabulary is not None
-        used = [t for t, content in enumerate(self.vocabulary.contents) if content][-8:]
-        ids = self.draw(st.sets(st.sampled_from(used), min_size=1, max_size=2))
+        used = tuple(t for t, content in enumerate(self.vocabulary.contents) if content)[-8:]
+        ids = self.draw(_some_of(used, 2))
         return self.builder.tokens(ids, negated=self.size(0, 3) == 0)
 
     def closable(self) -> Ref:
@@ -401,7 +437,7 @@ class _Writer:
         for _ in range(self.size(1, 2)):
             before = b.literal(self.text(1, 1)) if self.size(0, 2) else b.epsilon
             codec = self.pick("json", "xml", "plain")
-            regular = self.draw(st.booleans())
+            regular = self.draw(_FLAGS)
             text = self.regular(2) if regular else b.repeat(self.chars(), 0, self.size(1, 3))
             key = b.distinct(None if codec == "plain" else codec, text)
             after = self.expression(depth) if self.size(0, 2) == 0 else b.literal(self.text(0, 1))
@@ -411,11 +447,11 @@ class _Writer:
 
     def tally(self, depth: int, keyed: bool | None = None) -> Ref:
         kinds = []
-        keyed = self.draw(st.booleans()) if keyed is None else keyed
+        keyed = self.draw(_FLAGS) if keyed is None else keyed
         for _ in range(self.size(1, 2)):
-            low, high = self.draw(st.sampled_from(ITEM_COUNTS))
+            low, high = self.draw(_one_of(ITEM_COUNTS))
             kinds.append((self.keyed(depth) if keyed else self.member(depth), low, high))
-        low, high = self.draw(st.sampled_from(((0, None), (0, 3), (1, None), (2, 2))))
+        low, high = self.draw(_one_of(((0, None), (0, 3), (1, None), (2, 2))))
         return self.builder.tally(kinds, low, high, self.separator())
 
     # -- rules
@@ -433,7 +469,7 @@ class _Writer:
         """A body for rule `index`: a shape of recursion, and nearly always a way out."""
         b = self.builder
         own = self.rules[index]
-        other = self.draw(st.sampled_from(self.rules))
+        other = self.draw(_one_of(tuple(self.rules)))
         nullable = b.optional(self.expression(1))
         x = self.expression(1)
         match self.pick(
