@@ -30,6 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # Properties take longest: at the end of the run they would leave other workers idle.
+    items.sort(key=lambda item: not hasattr(getattr(item, "obj", None), "hypothesis"))
     for item in items:
         if " at 0x" in item.nodeid:  # parallel workers have to agree about the names of tests
             raise pytest.UsageError(f"{item.nodeid}: an address in the name of a test; pass `ids`")
