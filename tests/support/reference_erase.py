@@ -55,16 +55,26 @@ class Eraser:
         self.derives = derives
         self.marks = range(MARK, MARK + count)
         self.known: dict[tuple[Residual, int], Residual] = {}
-        self.begin = self.closure({("ref", child)})
+        # What is left after some bytes, and whether it may end there: words share beginnings.
+        start = self.closure({("ref", child)})
+        self.reached: dict[tuple[int, ...], tuple[set[Residual], bool]] = {
+            (): (start, any(map(self.is_complete, start)))
+        }
 
     def ends(self, symbols: tuple[int, ...]) -> Iterator[int]:
         """The lengths of the prefixes of `symbols` that belong to the expression."""
-        states = self.begin
         for length in range(len(symbols) + 1):
-            if any(self.is_complete(state) for state in states):
+            _, is_end = self.states_after(symbols[:length])
+            if is_end:
                 yield length
-            if length < len(symbols):
-                states = self.closure({self.after(state, symbols[length]) for state in states})
+
+    def states_after(self, symbols: tuple[int, ...]) -> tuple[set[Residual], bool]:
+        """What is left after `symbols`, with any marks between them; whether it may end there."""
+        if symbols not in self.reached:
+            before, _ = self.states_after(symbols[:-1])
+            states = self.closure({self.after(state, symbols[-1]) for state in before})
+            self.reached[symbols] = (states, any(map(self.is_complete, states)))
+        return self.reached[symbols]
 
     def closure(self, states: set[Residual]) -> set[Residual]:
         """`states` and all that marks lead to from them."""

@@ -97,6 +97,7 @@ class Suffix:
         self.symbols = symbols
         self.tails: list[Suffix] = [self, *(rest.tails if rest else ())]
         self.rules: dict[int, Ends] = {}
+        self.is_asked = False  # whether one of them is needed to solve them
         self.memo: dict[Ref, Ends] = {}
         self.lasting: dict[Ref, Ends] = {}
         stop = next((k for k, x in enumerate(symbols) if x < 0), len(symbols))
@@ -127,6 +128,7 @@ class ReferenceMatcher:
         self._suffixes: dict[Symbols, Suffix] = {}
         self._erasers: dict[Ref, Eraser] = {}
         self._depends = _rule_dependent(grammar)
+        self._bodies = _rules_of(grammar)
         self._named: set[int] = set()
         self._questions = 0
         for node in self.nodes:
@@ -158,27 +160,23 @@ class ReferenceMatcher:
 
     def suffix(self, symbols: Symbols) -> Suffix:
         """`symbols` with the rules solved at each of its places."""
-        rest: Suffix | None = None
-        for start in range(len(symbols), -1, -1):
-            piece = symbols[start:]
-            found = self._suffixes.get(piece)
-            if found is None:
-                found = self._suffixes[piece] = Suffix(piece, rest)
-                self._solve_rules(found)
-            rest = found
-        assert rest is not None
-        return rest
+        found = self._suffixes.get(symbols)
+        if found is None:
+            rest = self.suffix(symbols[1:]) if symbols else None
+            found = self._suffixes[symbols] = Suffix(symbols, rest)
+            self._solve_rules(found)
+        return found
 
     def _solve_rules(self, place: Suffix) -> None:
-        place.rules = dict.fromkeys(range(len(self.grammar.rules)), NOWHERE)
+        place.rules = dict.fromkeys(self._bodies, NOWHERE)
         while True:
             place.memo = {}
-            solved = {
-                index: self.ends(body, place) for index, (_, body) in enumerate(self.grammar.rules)
-            }
-            if solved == place.rules:
-                return
+            place.is_asked = False
+            solved = {index: self.ends(body, place) for index, body in self._bodies.items()}
+            is_settled = not place.is_asked or solved == place.rules
             place.rules = solved
+            if is_settled:
+                return
 
     def ends(self, ref: Ref, place: Suffix) -> Ends:
         """The lengths of the prefixes of `place` that belong to expression `ref`."""
@@ -218,6 +216,7 @@ class ReferenceMatcher:
             case Repeat(child, low, high):
                 return self._repeat_ends(child, low, high, place)
             case Rule(index):
+                place.is_asked = True
                 return place.rules[index]
             case Mark(_, child) | Transparent(child):
                 return self.ends(child, place)
@@ -467,6 +466,21 @@ def accepts(grammar: Grammar, data: bytes) -> bool:
 def accepts_tokens(grammar: Grammar, tokens: TokenTable, token_ids: Sequence[int]) -> bool:
     """Whether some reading of `token_ids` belongs to `grammar`."""
     return ReferenceMatcher(grammar, tokens).accepts_tokens(token_ids)
+
+
+def _rules_of(grammar: Grammar) -> dict[int, Ref]:
+    """The bodies of the rules that the root needs."""
+    found: dict[int, Ref] = {}
+    seen = {grammar.root}
+    queue = [grammar.root]
+    for ref in queue:  # the queue grows while it is read
+        node = grammar.nodes[ref]
+        if isinstance(node, Rule):
+            found[node.index] = grammar.rules[node.index][1]
+        parts = (found[node.index],) if isinstance(node, Rule) else children(node)
+        queue += [part for part in dict.fromkeys(parts) if part not in seen]
+        seen.update(parts)
+    return found
 
 
 def _rule_dependent(grammar: Grammar) -> set[Ref]:
