@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn
 
 from structag._core import json_depth, split_items
 from structag.errors import FormatError, LimitError, StructagError
@@ -127,11 +127,11 @@ def read_json(text: str | bytes, limits: Limits | None = None) -> Any:
 
 
 def read_json_around(
-    text: str | bytes, name: bytes, read_item: Callable[[str], Any], limits: Limits
+    text: str | bytes, name: bytes, read_items: Callable[[list[str]], Iterable[Any]], limits: Limits
 ) -> Any | None:
     """`read_json`, but for the objects that are items of an array called `name`.
 
-    `read_item` is given their texts, outer ones only and in order, and its results stand in their
+    `read_items` is given their texts, outer ones only and in order, and its results stand in their
     places.  It reads them with `decode_json`, unless it read the same text before.
 
     None, if there are no such objects, or if something is wrong: `read_json` then says what.
@@ -147,11 +147,12 @@ def read_json_around(
         _check_surrogates(decoded)
         # What is no JSON stands for each item, so that all that the text has of its own is one too
         # many.
-        waiting = iter(items)
+        waiting = iter(read_items(items))
 
         def read_next(constant: str) -> Any:
-            item = next(waiting, None)
-            return _refuse_constant(constant) if item is None else read_item(item)
+            for item in waiting:
+                return item
+            _refuse_constant(constant)
 
         return _decoder(read_next).decode("NaN".join(between))
     except (FormatError, _ConstantError, json.JSONDecodeError, RecursionError):
@@ -220,7 +221,7 @@ class _ConstantError(Exception):
         self.name = name
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> NoReturn:
     raise _ConstantError(name)
 
 

@@ -69,7 +69,7 @@ def bind_vocabulary(
     if finder.pattern is None:
         return grammar
     together = _NO_TEXT.join(markers)
-    if not finder.pattern.search(together) and not any(map(finder.find_across, markers)):
+    if not finder.pattern.search(together) and not finder.crosses(together):
         return grammar
     native = grammar.native  # modules hold no markers: they stay what they are
     modular = Grammar(native.nodes, native.rules, native.root)
@@ -134,6 +134,14 @@ class _Finder:
                 required = content in self._required
                 found.append(Crossing(start, content[len(rest) :], self._ids[content], required))
         return found
+
+    def crosses(self, together: bytes) -> bool:
+        """Whether a token begins in one of some triggers, joined by `_NO_TEXT`, and ends beyond."""
+        if self._first_bytes is None:
+            return False
+        text = together + _NO_TEXT
+        starts = [match.start() for match in self._first_bytes.finditer(text)]
+        return any(text[start : text.index(_NO_TEXT, start)] in self._longer for start in starts)
 
     @cached_property
     def _longer(self) -> dict[bytes, list[bytes]]:

@@ -170,8 +170,8 @@ class GrammarBuilder(GrammarTable):
         self.parts = Parts(self.parts.met + met, self.parts.found + found)
 
     def _note(self, fragment: Fragment, pointer: str) -> None:
-        for note in fragment.notes:
-            self.notes.append(Note(pointer + note.pointer, note.content))
+        for place, content in fragment.notes:
+            self.notes.append(Note(pointer + place, content))
         if fragment.grammar.marker_tokens:
             self.marker_tokens.update(fragment.grammar.marker_tokens)
 

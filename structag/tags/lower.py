@@ -322,7 +322,7 @@ class _Lowering:
 
         def trigger_of(tag: TagFormat) -> tuple[str, int]:
             assert isinstance(tag.begin, str)
-            (trigger,) = triggers.prefixes_of(tag.begin)
+            trigger = triggers.prefix_of(tag.begin)
             return trigger, len(trigger)
 
         cases = yield self._tags_of(part, format.tags, trigger_of, format.at_least_one)

@@ -82,12 +82,12 @@ def _read_around_tags(
 
     texts: list[_TagText] = []
 
-    def read_tag(part: str) -> _TagText:
-        found = known.get(part)
-        texts.append(_TagText(part, found, decode_json(part) if found is None else None))
-        return texts[-1]
+    def read_tags(parts: list[str]) -> list[_TagText]:
+        for part, found in zip(parts, known.get_all(parts), strict=True):
+            texts.append(_TagText(part, found, decode_json(part) if found is None else None))
+        return texts
 
-    document = read_json_around(text, b"tags", read_tag, limits)
+    document = read_json_around(text, b"tags", read_tags, limits)
     if not isinstance(document, dict):
         return None
     reader = _Reader(known)

@@ -29,6 +29,13 @@ class TextSet:
         self._charge(self._works[count])
         return [text[:length] for length in self._lengths[:count] if text[:length] in self._texts]
 
+    def prefix_of(self, text: str) -> str:
+        """The shortest of the texts that `text` starts with, one of which does; not charged."""
+        for length in self._lengths:
+            if text[:length] in self._texts:
+                return text[:length]
+        raise AssertionError(text)
+
     def first_inside(self, text: str) -> str | None:
         """The one of the texts that occurs in `text` and is complete first."""
         count = bisect_right(self._lengths, len(text))

@@ -7,6 +7,7 @@ import random
 import re
 import time
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -186,11 +187,11 @@ def test_items_are_read_by_their_texts(value: Any, items: list[Any], indent: int
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     seen: list[Any] = []
 
-    def read_item(part: str) -> Any:
-        seen.append(decode_json(part))
-        return seen[-1]
+    def read_items(parts: list[str]) -> list[Any]:
+        seen.extend(map(decode_json, parts))
+        return seen
 
-    read = read_json_around(text, b"tags", read_item, Limits())
+    read = read_json_around(text, b"tags", read_items, Limits())
 
     assert read == (value if items else None)
     assert seen == items
@@ -214,7 +215,7 @@ def test_items_are_read_by_their_texts(value: Any, items: list[Any], indent: int
     ],
 )
 def test_what_is_wrong_with_a_text_is_said_by_reading_it_whole(text: str) -> None:
-    assert read_json_around(text, b"tags", decode_json, Limits()) is None
+    assert read_json_around(text, b"tags", partial(map, decode_json), Limits()) is None
     with pytest.raises(StructagError):
         read_json(text)
 
