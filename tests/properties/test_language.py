@@ -7,9 +7,19 @@ completion, and the reference accepts the whole of it.
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import event, given
 from hypothesis import strategies as st
-from support.engine import LIMITS, compile_or_none, completion, prefixes, properties, words
+from support.engine import (
+    LIMITS,
+    compile_or_none,
+    completion,
+    longest,
+    prefixes,
+    properties,
+    words,
+)
 from support.reference_matcher import ReferenceMatcher
 from support.strategies import GrammarSample, byte_strings, grammars, keyed_lists, shapes
 
@@ -26,7 +36,9 @@ WITNESSES = 4
 
 def check_all_words(sample: GrammarSample) -> None:
     reference = ReferenceMatcher(sample.grammar)
-    accepted = {word for word in words(sample.bytes) if reference.accepts(bytes(word))}
+    # Each word is a prefix of a longest one.
+    whole = itertools.product(sample.bytes, repeat=longest(sample.bytes))
+    accepted = {found for word in whole for found in reference.accepted_prefixes(word)}
     compiled = compile_or_none(COMPILER, sample.grammar)
     event("non-empty" if accepted else "empty as far as tried")
     if len(accepted) > 3:

@@ -117,9 +117,14 @@ def observe(matcher: Matcher, size: int) -> tuple[Any, ...]:
 
 def words(alphabet: Sequence[int], length: int | None = None) -> Iterator[tuple[int, ...]]:
     """All strings over `alphabet`, short ones first."""
-    most = LENGTHS.get(len(alphabet), 3) if length is None else length
+    most = longest(alphabet) if length is None else length
     for size in range(most + 1):
         yield from itertools.product(alphabet, repeat=size)
+
+
+def longest(alphabet: Sequence[int]) -> int:
+    """How long all strings over `alphabet` may get."""
+    return LENGTHS.get(len(alphabet), 3)
 
 
 def prefixes(strings: Iterable[tuple[int, ...]]) -> set[tuple[int, ...]]:

@@ -140,6 +140,10 @@ class ReferenceMatcher:
         """Whether the text input `data` belongs to the language."""
         return self.derives(self.grammar.root, tuple(data))
 
+    def accepted_prefixes(self, data: Symbols) -> list[Symbols]:
+        """The prefixes of `data` that belong to the language."""
+        return [data[:end] for end in self.ends(self.grammar.root, self.suffix(data))]
+
     def accepts_tokens(self, token_ids: Sequence[int]) -> bool:
         """Whether some reading of the tokens belongs to the language."""
         choices = [self._useful_readings(token) for token in token_ids]
