@@ -14,6 +14,7 @@ enum class ShortCut : std::uint8_t {
   kSharedUnits,      // for all grammars of a vocabulary, and the commonest ones beforehand
   kLoops,            // summaries are made around those of runs of characters
   kDifferences,      // summaries are differences from those of simpler units
+  kExclusions,       // text that is anything but some words differs from all text in where it ends
   kLikeness,         // units that refuse nothing have the summary of all text
   kCountedLikeness,  // so have counted ones, as far as there is room
   kLengths,          // what a short count refuses is looked up in a table
@@ -27,10 +28,11 @@ enum class ShortCut : std::uint8_t {
   kPackedMasks,      // which are kept as what they are made of
 };
 
-inline constexpr std::array<std::string_view, 15> kShortCutNames{
-    "summaries",        "shared_units",    "loops",          "differences",  "likeness",
-    "counted_likeness", "lengths",         "clipped_counts", "merged_exits", "alike_bytes",
-    "first_bytes",      "clipped_budgets", "known_steps",    "known_masks",  "packed_masks"};
+inline constexpr std::array<std::string_view, 16> kShortCutNames{
+    "summaries",   "shared_units",     "loops",           "differences",    "exclusions",
+    "likeness",    "counted_likeness", "lengths",         "clipped_counts", "merged_exits",
+    "alike_bytes", "first_bytes",      "clipped_budgets", "known_steps",    "known_masks",
+    "packed_masks"};
 
 class ShortCuts {
  public:

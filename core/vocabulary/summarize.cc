@@ -1,7 +1,6 @@
 // How a summary comes about: by a walk over the trie, by a walk over where a unit differs from a
 // more general one, or out of other summaries.
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -15,6 +14,7 @@ std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& t
   const bool is_whole = &trie == &vocabulary_.trie() && node == Trie::kRoot;
   if (is_whole && IsSearch(unit) && MayDiffer(trie)) return SummarizeSearch(unit);
   if (pool_[unit].kind == Kind::kScan || IsRun(unit)) return Walk(unit, trie, node);
+  if (IsExclusion(unit)) return SummarizeExclusion(unit, trie, node);
   const ExprId general = MayDiffer(trie) ? counts_->Generalize(unit) : unit;
   if (general != unit && IsRun(general)) {
     return WalkDifference(FindLocked(general, trie, node), unit, Simpler::kLifted);
@@ -28,7 +28,6 @@ std::shared_ptr<const Summary> UnitLibrary::Summarize(ExprId unit, const Trie& t
     const std::shared_ptr<Summary> summary = Begin(unit, trie, node);
     summary->base = FindLocked(likeness_.AnyLike(unit), trie, node);
     summary->is_told = false;
-    summary->longest = summary->base->longest;
     summary->work = 1 + summary->base->work;
     return summary;
   }
@@ -172,24 +171,24 @@ std::shared_ptr<Summary> UnitLibrary::Begin(ExprId unit, const Trie& trie,
 template <class Visit>
 void UnitLibrary::WalkBelow(const Trie& trie, std::uint32_t node, std::uint32_t row,
                             std::uint32_t base, Visit visit) {
-  const auto open = [&](std::uint32_t from, std::uint32_t with, std::uint32_t and_with) {
-    const TrieNode& at = trie[from];
-    if (at.child_count == 0) return;
-    frames_.push_back({at.first_child, at.first_child + at.child_count, with, and_with});
-  };
   const std::size_t outer = frames_.size();
-  open(node, row, base);
+  frames_.push_back({node, row, base});
   while (frames_.size() > outer) {
-    Frame& frame = frames_.back();
-    if (frame.at == frame.end) {
-      frames_.pop_back();
-      continue;
+    const Frame frame = frames_.back();
+    frames_.pop_back();
+    const TrieNode& at = trie[frame.node];
+    meter_.Charge(at.child_count);
+    const std::size_t inner = frames_.size();
+    for (std::uint32_t i = 0; i < at.child_count; ++i) {
+      const std::uint32_t child = at.first_child + i;
+      row = frame.row;
+      base = frame.base;
+      if (visit(child, row, base) && trie[child].child_count > 0) {
+        frames_.push_back({child, row, base});
+      }
     }
-    meter_.Charge(1);
-    const std::uint32_t child = frame.at++;
-    row = frame.row;
-    base = frame.base;
-    if (visit(child, row, base)) open(child, row, base);
+    // In the order in which nodes lie in memory.
+    std::reverse(frames_.begin() + static_cast<std::ptrdiff_t>(inner), frames_.end());
   }
 }
 
@@ -214,44 +213,13 @@ ExprId UnitLibrary::LoopOf(std::uint32_t row) {
   return rows_.LoopOf(row, thresholds_.wide_loop);
 }
 
-// Adds what is left of a unit at a node, `depth` bytes on, as a part of its own.
-void UnitLibrary::AddPart(Summary& summary, std::uint32_t depth, std::uint32_t row,
-                          const Trie& trie, std::uint32_t node) {
+// Adds what is left of a unit at a node as a part of its own.
+void UnitLibrary::AddPart(Summary& summary, std::uint32_t row, const Trie& trie,
+                          std::uint32_t node) {
   const bool may_end = rows_.IsNullable(row);
   summary.parts.push_back({FindLocked(rows_.IdOf(row), trie, node), may_end});
   const Summary& part = *summary.parts.back().summary;
-  summary.longest = std::max(summary.longest, depth + part.longest);
   summary.work += 1 + part.work;
-}
-
-std::shared_ptr<const Summary> UnitLibrary::Walk(ExprId unit, const Trie& trie, std::uint32_t start,
-                                                 Form form) {
-  const std::shared_ptr<Summary> summary = Begin(unit, trie, start);
-  const bool is_scan = pool_[unit].kind == Kind::kScan;
-  const bool may_have_parts = !is_scan && form == Form::kMade && !IsRun(unit);
-  const std::size_t outer = frames_.size();
-  const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t&) {
-    row = rows_.Step(row, trie[node].byte);
-    if (row == UnitRows::kDead) return false;
-    ++summary->work;
-    const auto depth = static_cast<std::uint32_t>(frames_.size() - outer);
-    summary->longest = std::max(summary->longest, depth);
-    const ExprId id = rows_.IdOf(row);
-    if (is_scan && pool_[id].kind != Kind::kScan) {
-      summary->landings.push_back({node, TriggersOf(id)});
-      return false;
-    }
-    if (may_have_parts && trie[node].below >= thresholds_.many_below &&
-        LoopOf(row) != ExprPool::kEmpty) {
-      AddPart(*summary, depth, row, trie, node);
-      return false;
-    }
-    for (TokenId token : trie.Tokens(node)) summary->inside.Add(static_cast<std::uint32_t>(token));
-    if (rows_.IsNullable(row)) summary->ends.Add(node);
-    return true;
-  };
-  WalkBelow(trie, start, rows_.Of(unit), 0, visit);
-  return summary;
 }
 
 std::shared_ptr<const Summary> UnitLibrary::WalkDifference(std::shared_ptr<const Summary> general,
@@ -261,7 +229,6 @@ std::shared_ptr<const Summary> UnitLibrary::WalkDifference(std::shared_ptr<const
   const std::shared_ptr<Summary> summary = Begin(unit, trie, general->start);
   summary->base = general->base ? general->base : general;
   summary->is_told = false;
-  summary->longest = general->longest;
   summary->lost = general->lost;
   if (simpler == Simpler::kLifted && FindLost(*summary)) return summary;
   const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t& base) {
@@ -290,38 +257,40 @@ std::shared_ptr<const Summary> UnitLibrary::WalkDifference(std::shared_ptr<const
 const UnitLibrary::Lengths& UnitLibrary::LengthsOf(const Summary& run) {
   if (const auto found = lengths_.find(&run); found != lengths_.end()) return found->second;
   const Trie& trie = run.trie;
-  const std::uint32_t between = rows_.Of(run.unit);              // items
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> counted;  // items, token
+  const std::uint32_t between = rows_.Of(run.unit);  // items
+  struct Token {
+    std::uint32_t id, items;
+  };
+  std::vector<Token> counted;
+  Lengths lengths;
   const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t& items) {
     items += row == between ? 1 : 0;
     row = rows_.Step(row, trie[node].byte);
     if (row == UnitRows::kDead) return false;
     for (TokenId token : trie.Tokens(node)) {
-      counted.emplace_back(std::min(items, 256u), static_cast<std::uint32_t>(token));
+      counted.push_back({static_cast<std::uint32_t>(token), std::min(items, kMostItems)});
+      for (std::uint32_t n = 0; n < counted.back().items; ++n) ++lengths.more[n];
     }
     return true;
   };
   WalkBelow(trie, run.start, between, 0, visit);
-  std::ranges::sort(counted, std::greater<>());
-  Lengths lengths;
-  for (const auto& [items, token] : counted) {
-    lengths.tokens.push_back(token);
-    for (std::uint32_t n = 0; n < items; ++n) ++lengths.more[n];
-  }
+  lengths.tokens.resize(counted.size());
+  auto places = lengths.more;  // of the next token, by its items
+  for (const Token& token : counted) lengths.tokens[places[token.items]++] = token.id;
   bytes_ += sizeof(Lengths) + lengths.tokens.capacity() * sizeof(std::uint32_t);
   return lengths_.emplace(&run, std::move(lengths)).first->second;
 }
 
 // The tokens that are too long for a short count, from a table; false if it is not one.
 bool UnitLibrary::FindLost(Summary& summary) {
-  constexpr std::uint32_t kShort = 32;
   const Summary& run = *summary.base;
   const Expr& e = pool_[pool_.Spelled(summary.unit)];
   if (!short_cuts_.Has(ShortCut::kLengths)) return false;
-  if (e.kind != Kind::kRepeat || e.c > kShort || !likeness_.IsPrefixFree(ExprId{e.a})) return false;
+  if (e.kind != Kind::kRepeat || e.c >= kMostItems || !likeness_.IsPrefixFree(ExprId{e.a}))
+    return false;
   const Lengths& lengths = LengthsOf(run);
   const auto lost = std::span(lengths.tokens).first(lengths.more[e.c]);
-  summary.work += 1 + lengths.tokens.size();
+  summary.work += 1 + lost.size();
   Lose(summary, {lost.begin(), lost.end()});
   return true;
 }
@@ -383,11 +352,10 @@ std::shared_ptr<const Summary> UnitLibrary::MakeAround(ExprId loop, ExprId unit,
   const std::shared_ptr<Summary> summary = Begin(unit, trie, start);
   summary->loop = run;
   summary->loop_may_end = rows_.IsNullable(from);
-  summary->longest = run->longest;
   summary->work = 1 + run->work;
   for (Way& way : ways) {
     std::ranges::sort(way.nodes);
-    AddPart(*summary, run->longest + 1, way.row, *Merge(trie, way.nodes), Trie::kRoot);
+    AddPart(*summary, way.row, *Merge(trie, way.nodes), Trie::kRoot);
   }
   return summary;
 }

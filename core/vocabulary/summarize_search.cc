@@ -42,7 +42,6 @@ std::shared_ptr<const Summary> UnitLibrary::SummarizeSearch(ExprId unit) {
   const std::shared_ptr<Summary> summary = Begin(unit, trie, Trie::kRoot);
   summary->base = FindLocked(likeness_.AnyLike(unit), trie, Trie::kRoot);
   summary->is_told = false;
-  summary->longest = summary->base->longest;
 
   std::vector<bool> met(trie.size());
   const auto lose = [&](std::uint32_t top) {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "storage/hash.h"
@@ -46,6 +47,8 @@ struct Summary {
   std::shared_ptr<const Summary> base;
   bool is_told = true;
   std::vector<std::uint32_t> lost;  // in ascending order
+  // The base's ends that are none of this unit's, in ascending order, if that is known.
+  std::optional<std::vector<std::uint32_t>> lost_ends;
 
   // What it is made of besides.  The tokens at a part's start are inside; the unit may be over at a
   // part's start if `may_end`, and at each end of the loop if `loop_may_end`.
@@ -63,8 +66,7 @@ struct Summary {
     std::vector<std::uint32_t> triggers;
   };
   std::vector<Landing> landings;
-  std::uint32_t longest = 0;  // bytes of the longest way inside, or more
-  std::uint64_t work = 0;     // nodes visited to find this
+  std::uint64_t work = 0;  // nodes visited to find this
 
   // By the first byte after the unit; found when first asked for.
   struct ExitTable {

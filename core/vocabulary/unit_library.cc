@@ -1,6 +1,7 @@
 #include "vocabulary/unit_library.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "vocabulary/vocabulary.h"
@@ -106,7 +107,9 @@ const Exits& UnitLibrary::ExitsLocked(const Summary& summary, std::uint8_t byte)
   made->nodes = ExitNodes(summary, byte);
   if (!made->nodes.empty() && made->nodes.size() <= thresholds_.few_exits &&
       short_cuts_.Has(ShortCut::kMergedExits)) {
-    made->merged = Merge(summary.trie, made->nodes);
+    const Exits* general = summary.base ? summary.base->KnownExits(byte) : nullptr;
+    const bool is_same = general && general->nodes.size() == made->nodes.size();
+    made->merged = is_same ? general->merged : Merge(summary.trie, made->nodes);
   }
   bytes_ += sizeof(Exits) + made->nodes.capacity() * sizeof(std::uint32_t);
   return summary.SetExits(byte, std::move(made));
@@ -125,7 +128,12 @@ std::vector<std::uint32_t> UnitLibrary::ExitNodes(const Summary& summary, std::u
   const Trie& trie = summary.trie;
   std::vector<std::uint32_t> nodes;
   if (pool_[summary.unit].kind == Kind::kScan) return nodes;  // it ends in landings only
-  if (summary.base) {
+  if (summary.lost_ends) {
+    std::ranges::copy_if(
+        ExitsLocked(*summary.base, byte).nodes, std::back_inserter(nodes), [&](std::uint32_t node) {
+          return !std::ranges::binary_search(*summary.lost_ends, trie.Parent(node));
+        });
+  } else if (summary.base) {
     Memo rows;  // after the nodes on the way to some node
     rows.Set(summary.start, rows_.Of(summary.unit));
     std::vector<std::uint32_t> way;

@@ -74,6 +74,10 @@ class UnitLibrary {
   std::shared_ptr<Summary> Begin(ExprId unit, const Trie& trie, std::uint32_t node) const;
   bool IsRun(ExprId unit) const;
   bool IsFinite(ExprId id, unsigned depth) const;
+  bool IsExclusion(ExprId unit) const;
+  std::shared_ptr<const Summary> SummarizeExclusion(ExprId unit, const Trie& trie,
+                                                    std::uint32_t node);
+  std::vector<std::uint32_t> EndsOf(ExprId words, const Trie& trie, std::uint32_t node);
   bool RefusesNothing(ExprId unit);
   std::pair<ExprId, bool> WithoutExclusions(ExprId spelled);
   ExprId LiftExclusions(ExprId unit);
@@ -95,8 +99,7 @@ class UnitLibrary {
   bool IsSearch(ExprId unit) const;
   std::shared_ptr<const Summary> SummarizeSearch(ExprId unit);  // at the root of the vocabulary
   ExprId LoopOf(std::uint32_t row);
-  void AddPart(Summary& summary, std::uint32_t depth, std::uint32_t row, const Trie& trie,
-               std::uint32_t node);
+  void AddPart(Summary& summary, std::uint32_t row, const Trie& trie, std::uint32_t node);
   template <class Visit>
   void WalkBelow(const Trie& trie, std::uint32_t node, std::uint32_t row, std::uint32_t base,
                  Visit visit);
@@ -109,9 +112,10 @@ class UnitLibrary {
   const Frontier& FrontierOf(const Summary& loop);
 
   // The tokens inside a run, those of more items first.
+  static constexpr std::uint32_t kMostItems = 256;  // more are as many
   struct Lengths {
     std::vector<std::uint32_t> tokens;
-    std::array<std::uint32_t, 257> more{};  // by n: how many tokens have more than n items
+    std::array<std::uint32_t, kMostItems + 1> more{};  // by n: how many have more than n items
   };
   const Lengths& LengthsOf(const Summary& run);
   bool FindLost(Summary& summary);
@@ -132,7 +136,7 @@ class UnitLibrary {
   UnitRows rows_;
   Likeness likeness_;
   struct Frame {
-    std::uint32_t at, end;  // children of a trie node still to visit
+    std::uint32_t node;  // whose children are still to be visited
     std::uint32_t row, base;
   };
   std::vector<Frame> frames_;  // of the walks in progress, one within another

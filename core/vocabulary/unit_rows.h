@@ -22,6 +22,7 @@ class Likeness;
 class UnitRows {
  public:
   static constexpr std::uint32_t kDead = 0;
+  static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
 
   UnitRows(ExprPool& pool, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
            Meter& meter, ShortCuts short_cuts);
@@ -34,6 +35,9 @@ class UnitRows {
     const std::uint32_t known = rows_[row].next[byte];
     return known != kUnknown ? known : FindStep(row, byte);
   }
+  // Where a row's bytes lead, kUnknown where that is not known yet; valid as long as the row.
+  using Next = std::array<std::uint32_t, 256>;
+  const Next& NextOf(std::uint32_t row) const noexcept { return rows_[row].next; }
   ExprId IdOf(std::uint32_t row) const noexcept { return rows_[row].id; }
   bool IsNullable(std::uint32_t row) const noexcept { return rows_[row].nullable; }
   // Takes no other byte.
@@ -47,7 +51,6 @@ class UnitRows {
   std::size_t Bytes() const noexcept { return rows_.Bytes(); }
 
  private:
-  static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
   struct Row {
     ExprId id;
     bool nullable = false;
@@ -58,7 +61,7 @@ class UnitRows {
     Counts::Lifted lifted{};
     ByteSet first;
     Distinct distinct;  // all other bytes lead to one residual, or two kinds of it
-    std::array<std::uint32_t, 256> next;
+    Next next;
   };
   std::uint32_t FindStep(std::uint32_t row, std::uint8_t byte);
   void FindLoop(std::uint32_t row);

@@ -167,6 +167,16 @@ def test_strings_with_counts_and_exclusions(
     assert check(data, json_vocabulary, grammar) > 0
 
 
+@properties()
+@given(st.data(), st.lists(st.text('ab"é', max_size=4), min_size=1), st.booleans())
+def test_text_but_some_words(data: st.DataObject, words: list[str], is_encoded: bool) -> None:
+    b = GrammarBuilder()
+    text = b.complement(b.alt(*(b.literal(word.encode()) for word in words)))
+    string = b.encoded("json", text) if is_encoded else text
+    grammar = b.build(b.seq(string, b.literal(b'"'), b.repeat(b.literal(b"a"), 0)))
+    assert check(data, json_vocabulary, grammar) > 0
+
+
 def _counted(b: GrammarBuilder, low: int, more: int, names: list[str]) -> Ref:
     parts = [b.repeat(b.any_char, low, low + more + 1)]
     if names:
