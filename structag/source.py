@@ -272,7 +272,7 @@ def _nesting_error(limits: Limits) -> LimitError:
 
 
 def _check_surrogates(text: str) -> None:
-    if not _SURROGATE_ESCAPE.search(text):
+    if "\\u" not in text or not _SURROGATE_ESCAPE.search(text):
         return
     for match in _ESCAPE.finditer(text):
         if match.group("lone"):

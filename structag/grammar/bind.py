@@ -69,7 +69,7 @@ def bind_vocabulary(
     if finder.pattern is None:
         return grammar
     together = _NO_TEXT.join(markers)
-    if not finder.pattern.search(together) and not finder.crosses(together):
+    if not finder.touches(together):
         return grammar
     native = grammar.native  # modules hold no markers: they stay what they are
     modular = Grammar(native.nodes, native.rules, native.root)
@@ -135,13 +135,18 @@ class _Finder:
                 found.append(Crossing(start, content[len(rest) :], self._ids[content], required))
         return found
 
-    def crosses(self, together: bytes) -> bool:
-        """Whether a token begins in one of some triggers, joined by `_NO_TEXT`, and ends beyond."""
-        if self._first_bytes is None:
+    def touches(self, together: bytes) -> bool:
+        """Whether a token's content begins in one of some markers, joined by `_NO_TEXT`."""
+        if self.pattern is None or self._first_bytes is None:
             return False
         text = together + _NO_TEXT
-        starts = [match.start() for match in self._first_bytes.finditer(text)]
-        return any(text[start : text.index(_NO_TEXT, start)] in self._longer for start in starts)
+        for found in self._first_bytes.finditer(text):
+            start = found.start()
+            if self.pattern.match(text, start):
+                return True
+            if text[start : text.index(_NO_TEXT, start)] in self._longer:
+                return True
+        return False
 
     @cached_property
     def _longer(self) -> dict[bytes, list[bytes]]:

@@ -228,8 +228,9 @@ class _Checker:
                     hint="for tokens use `token_triggered_tags`",
                 )
             matching = triggers.prefixes_of(begin)
-            used.update(matching)
-            if len(matching) != 1:
+            if len(matching) == 1:
+                used.add(matching[0])
+            else:
                 begins = "several triggers" if matching else "no trigger"
                 raise FormatError(
                     f"the begin {_quote(begin)} starts with {begins}",

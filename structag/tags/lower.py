@@ -261,17 +261,19 @@ class _Lowering:
         at_least_one: bool,
     ) -> Walk[list[Case]]:
         """The cases of a format whose triggers lead to tags."""
-        places = [*parts(outer)]
         triggers = [trigger_of(tag) for tag in tags]
-        pointers = [part.pointer for part in places]
+        place = join_pointer(outer.pointer, "tags")
+        pointers = [f"{place}/{index}" for index in range(len(tags))]
         shared = {} if at_least_one else self._shared_tags(tags, triggers, pointers)
         empty = self._builder.empty
         cases: list[Case] = []
         for index, (trigger, skip) in enumerate(triggers):
-            rest, part, tag = shared.get(index, empty), places[index], tags[index]
+            rest = shared.get(index, empty)
             if rest != empty:
                 cases.append(Case(trigger, rest, empty, False))
                 continue
+            tag = tags[index]
+            part = Part(tag, pointers[index], outer.following)
             (inner,) = parts(part)
             content = yield self.lower(inner)
             rest, whole = (
