@@ -77,6 +77,16 @@ def test_no_operator_is_left_and_nothing_else_changes() -> None:
     assert written(grammar) is grammar
 
 
+@pytest.mark.parametrize("recursive", [False, True])
+def test_look_around_is_refused_whatever_it_holds(recursive: bool) -> None:
+    b = GrammarBuilder()
+    loop = b.repeat(b.seq(b.literal(b"a"), b.repeat(b.literal(b"b"), 0)), 0)
+    text = b.both(loop, b.complement(b.literal(b"ab")))
+    for grammar in (b.build(b.transparent(text)), b.build(b.erase(0, b.transparent(text)))):
+        with pytest.raises(UnsupportedError, match="look-around"):
+            written(grammar, recursive)
+
+
 SPELLED: list[tuple[str, list[str], list[str]]] = [
     (
         "json",
