@@ -83,7 +83,9 @@ def write_out(
         sources.append(rebuild(scratch, node, tuple(sources[i] for i in parts), scratch_rules))
         if ref not in outer:
             copies.append(out.empty)
-        elif isinstance(node, Erase | Transparent | Distinct) or (searches and isinstance(node, Budget)):
+        elif isinstance(node, Erase | Transparent | Distinct) or (
+            searches and isinstance(node, Budget)
+        ):
             raise refuse(node)  # its operand would no longer be one
         elif _is_operator(grammar, ref, kinds):
             copies.append(_written(derivatives, sources[ref], out, write))
