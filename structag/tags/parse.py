@@ -80,12 +80,12 @@ def _read_around_tags(
     None, if it has no list of tags, or if anything is wrong: reading it as a whole says what.
     """
 
-    texts: list[_TagText] = []
+    stand_ins: list[KnownTag | _NewTag] = []
 
-    def read_tags(parts: list[str]) -> list[_TagText]:
+    def read_tags(parts: list[str]) -> list[KnownTag | _NewTag]:
         for part, found in zip(parts, known.get_all(parts), strict=True):
-            texts.append(_TagText(part, found, decode_json(part) if found is None else None))
-        return texts
+            stand_ins.append(_NewTag(part, decode_json(part)) if found is None else found)
+        return stand_ins
 
     document = read_json_around(text, b"tags", read_tags, limits)
     if not isinstance(document, dict):
@@ -96,7 +96,7 @@ def _read_around_tags(
     except FormatError:
         return None
     # Those that were not come to stand in something else, such as a schema.
-    return read if reader.texts_read == len(texts) else None
+    return read if reader.stand_ins == len(stand_ins) else None
 
 
 def _read_shape(document: Mapping[str, Any], reader: _Reader) -> tuple[StructuralTag, Shape]:
@@ -117,11 +117,10 @@ def _read_plain(document: Mapping[str, Any], reader: _Reader) -> StructuralTag:
         raise _first_error(error, document, StructuralTag, "") from None
 
 
-class _TagText(NamedTuple):
-    """A tag in a text: its own text, and either what is known of it or its value."""
+class _NewTag(NamedTuple):
+    """The text of a tag that is not known, and its value; stands in for it."""
 
     text: str
-    known: KnownTag | None
     value: Any
 
 
@@ -140,7 +139,7 @@ class KnownTag(NamedTuple):
 class _Reader:
     def __init__(self, known: Cache[KnownTag] | None) -> None:
         self._known = known
-        self.texts_read = 0
+        self.stand_ins = 0  # come to, in lists where tags may be
         # Equal parts by identity, since Python data may share them; each is kept alive.
         self._done: dict[int, tuple[Any, Any]] = {}
 
@@ -177,9 +176,9 @@ class _Reader:
     def _read_each(self, values: Sequence[Any], pointer: str) -> Walk[list[Any]]:
         items = []
         for index, item in enumerate(values):
-            key, known, value = self._look_up(item)
-            if known is not None:
-                items.append(known.model)
+            key, value = self._look_up(item)
+            if type(value) is KnownTag:
+                items.append(value.model)
                 continue
             model = _plain_tag(value)
             if model is None:
@@ -189,18 +188,17 @@ class _Reader:
                 self._known.put(key, KnownTag(model, len(key)))
         return items
 
-    def _look_up(self, item: Any) -> tuple[str | bytes | None, KnownTag | None, Any]:
-        """The key of what may be a tag, what is known of it, and its value, which may be kept."""
-        if type(item) is _TagText:
-            self.texts_read += 1
-            return item
+    def _look_up(self, item: Any) -> tuple[str | bytes | None, Any]:
+        """What is known of an item, or else the key to keep it by and its value."""
+        if isinstance(item, KnownTag | _NewTag):
+            self.stand_ins += 1
+            return (None, item) if isinstance(item, KnownTag) else (item.text, item.value)
         if self._known is None or type(item) is not dict or item.get("type") != "tag":
-            return None, None, item
+            return None, item
         key = content_key(item)
         if key is None:
-            return None, None, item
-        known = self._known.get(key)
-        return key, known, value_of_key(key) if known is None else None
+            return None, item
+        return key, self._known.get(key) or value_of_key(key)  # a copy, which may be kept
 
     def _read_marker(self, name: str, fields: Mapping[str, Any], pointer: str) -> Walk[Any]:
         """A begin or an end; the model refuses what is neither text nor token."""
