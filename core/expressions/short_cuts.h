@@ -12,6 +12,7 @@ namespace structag {
 enum class ShortCut : std::uint8_t {
   kSummaries,        // what a unit does with all tokens is found once
   kSharedUnits,      // for all grammars of a vocabulary, and the commonest ones beforehand
+  kWays,             // what a run of characters takes is united out of bitsets, not walked
   kLoops,            // summaries are made around those of runs of characters
   kDifferences,      // summaries are differences from those of simpler units
   kExclusions,       // text that is anything but some words differs from all text in where it ends
@@ -28,10 +29,11 @@ enum class ShortCut : std::uint8_t {
   kPackedMasks,      // which are kept as what they are made of
 };
 
-inline constexpr std::array<std::string_view, 16> kShortCutNames{
-    "summaries",   "shared_units",     "loops",           "differences",    "exclusions",
-    "likeness",    "counted_likeness", "lengths",         "clipped_counts", "merged_exits",
-    "alike_bytes", "first_bytes",      "clipped_budgets", "known_steps",    "known_masks",
+inline constexpr std::array<std::string_view, 17> kShortCutNames{
+    "summaries",   "shared_units",    "ways",         "loops",
+    "differences", "exclusions",      "likeness",     "counted_likeness",
+    "lengths",     "clipped_counts",  "merged_exits", "alike_bytes",
+    "first_bytes", "clipped_budgets", "known_steps",  "known_masks",
     "packed_masks"};
 
 class ShortCuts {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace structag {
@@ -12,6 +13,13 @@ class IdSet {
  public:
   IdSet() = default;
   explicit IdSet(std::size_t universe) : words_((universe + 31) / 32) {}
+  // Of the members of a bitset over the universe.
+  static IdSet Of(std::vector<std::uint32_t> bits) {
+    IdSet set;
+    set.words_ = bits.size();
+    set.bits_ = std::move(bits);
+    return set;
+  }
 
   void Add(std::uint32_t id) {
     if (!bits_.empty()) {

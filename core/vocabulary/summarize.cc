@@ -308,23 +308,39 @@ void UnitLibrary::Lose(Summary& summary, std::vector<std::uint32_t> lost) const 
   }
 }
 
-const UnitLibrary::Frontier& UnitLibrary::FrontierOf(const Summary& loop) {
-  if (const auto found = frontiers_.find(&loop); found != frontiers_.end()) return found->second;
+const std::vector<std::uint32_t>& UnitLibrary::LeavingBefore(const Summary& loop,
+                                                             std::uint8_t byte) {
+  const auto [place, is_new] = frontiers_.try_emplace(&loop);
+  if (is_new) bytes_ += sizeof(Frontier);
+  Frontier& frontier = place->second;
+  if (frontier.known[byte]) return frontier.nodes[byte];
   const Trie& trie = loop.trie;
-  Frontier frontier;
+  const std::uint32_t between = rows_.Of(loop.unit);
   std::size_t count = 0;
-  const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t&) {
-    const std::uint32_t next = rows_.Step(row, trie[node].byte);
-    if (next == UnitRows::kDead && rows_.IsNullable(row)) {
-      frontier.nodes[trie[node].byte].push_back(node);
-      ++count;
-    }
-    row = next;
-    return next != UnitRows::kDead;
+  const auto leave = [&](std::uint32_t node) {
+    frontier.nodes[trie[node].byte].push_back(node);
+    ++count;
   };
-  WalkBelow(trie, loop.start, rows_.Of(loop.unit), 0, visit);
-  bytes_ += sizeof(Frontier) + count * sizeof(std::uint32_t);
-  return frontiers_.emplace(&loop, std::move(frontier)).first->second;
+  if (&trie == &vocabulary_.trie() && loop.start == Trie::kRoot && !loop.ends.IsList()) {
+    frontier.known[byte] = true;
+    if (rows_.Step(between, byte) == UnitRows::kDead) {
+      for (std::uint32_t node : vocabulary_.NodesOf(byte)) {
+        const std::uint32_t above = trie.Parent(node);
+        if (above == loop.start || loop.ends.Has(above)) leave(node);
+      }
+    }
+  } else {
+    frontier.known.fill(true);
+    const auto visit = [&](std::uint32_t node, std::uint32_t& row, std::uint32_t&) {
+      const std::uint32_t next = rows_.Step(row, trie[node].byte);
+      if (next == UnitRows::kDead && rows_.IsNullable(row)) leave(node);
+      row = next;
+      return next != UnitRows::kDead;
+    };
+    WalkBelow(trie, loop.start, between, 0, visit);
+  }
+  bytes_ += count * sizeof(std::uint32_t);
+  return frontier.nodes[byte];
 }
 
 // The loop, and what is left of the unit wherever tokens leave it; nullptr if that is most of all.
@@ -336,11 +352,10 @@ std::shared_ptr<const Summary> UnitLibrary::MakeAround(ExprId loop, ExprId unit,
   };
   std::vector<Way> ways;
   const std::shared_ptr<const Summary> run = FindLocked(loop, trie, start);
-  const Frontier& frontier = FrontierOf(*run);
   const std::uint32_t from = rows_.Of(unit);
   std::size_t below = 0;
   rows_.FirstBytesOf(from).ForEach([&](std::uint8_t byte) {
-    const std::vector<std::uint32_t>& nodes = frontier.nodes[byte];
+    const std::vector<std::uint32_t>& nodes = LeavingBefore(*run, byte);
     const std::uint32_t row = nodes.empty() ? UnitRows::kDead : rows_.Step(from, byte);
     if (row == UnitRows::kDead) return;
     auto way = std::ranges::find(ways, row, &Way::row);

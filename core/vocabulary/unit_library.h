@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -86,6 +87,9 @@ class UnitLibrary {
   enum class Form { kMade, kFlat };  // of others, where that is worth it; by itself
   std::shared_ptr<const Summary> Walk(ExprId unit, const Trie& trie, std::uint32_t node,
                                       Form form = Form::kMade);
+  std::optional<ByteSet> WayAround(std::uint32_t row, const Trie& trie, std::uint32_t start);
+  template <class Visit>
+  void ForEachWayOut(std::uint32_t row, const ByteSet& around, Visit visit);
   const Counts::Lifted& Loosen(ExprId unit);
   std::shared_ptr<const Summary> FindSimple(ExprId unit, const Trie& trie, std::uint32_t node);
   enum class Simpler { kLifted, kLoosened };  // how the general unit comes out of this one
@@ -108,8 +112,9 @@ class UnitLibrary {
   // The nodes where tokens leave a loop, by the byte that does not belong to it.
   struct Frontier {
     std::array<std::vector<std::uint32_t>, 256> nodes;
+    std::array<bool, 256> known{};
   };
-  const Frontier& FrontierOf(const Summary& loop);
+  const std::vector<std::uint32_t>& LeavingBefore(const Summary& loop, std::uint8_t byte);
 
   // The tokens inside a run, those of more items first.
   static constexpr std::uint32_t kMostItems = 256;  // more are as many

@@ -80,13 +80,20 @@ bool UnitRows::AllLeadTo(std::uint32_t row, Utf8State utf8, std::uint32_t target
   return all;
 }
 
+ByteSet UnitRows::AroundWith(std::uint32_t row, ByteSet among) {
+  ByteSet around;
+  among.Intersect(rows_[row].first);
+  among.ForEach([&](std::uint8_t byte) {
+    if (Step(row, byte) == row) around.Add(byte);
+  });
+  return around;
+}
+
 void UnitRows::FindLoop(std::uint32_t number) {
   Row& row = rows_[number];
-  ByteSet loop;
-  for (unsigned byte = 0; byte < 0x80; ++byte) {
-    const auto b = static_cast<std::uint8_t>(byte);
-    if (row.first.Has(b) && Step(number, b) == number) loop.Add(b);
-  }
+  ByteSet ascii;
+  ascii.AddRange(0, 0x7F);
+  ByteSet loop = AroundWith(number, ascii);
   row.loop_count = loop.Count();
   bool has_others = true;  // all characters beyond ASCII
   for (unsigned lead = 0xC2; lead <= 0xF4 && has_others; ++lead) {

@@ -44,6 +44,8 @@ class UnitRows {
   const ByteSet& FirstBytesOf(std::uint32_t row) const noexcept { return rows_[row].first; }
   // The unit without its counts, and the bytes for which that makes no difference.
   const Counts::Lifted& LiftedBy(Counts& counts, Likeness& likeness, std::uint32_t row);
+  // The characters of `among` that lead from a row back to it.
+  ByteSet AroundWith(std::uint32_t row, ByteSet among);
   // The largest run of whole characters that leads from a row back to it, as a unit of its own;
   // kEmpty if fewer than `least` ASCII characters do.
   ExprId LoopOf(std::uint32_t row, int least);

@@ -64,6 +64,7 @@ void Vocabulary::BuildTrie() {
     tokens.push_back(token);
   }
   trie_ = Trie(strings, tokens);
+  ways_ = Ways(trie_, size());
 }
 
 std::shared_ptr<UnitLibrary> Vocabulary::Units() const {
@@ -101,7 +102,8 @@ std::vector<std::uint32_t> Vocabulary::Resolve(const TokenSet& set) const {
 
 std::size_t Vocabulary::MemoryBytes() const noexcept {
   return text_.capacity() + offsets_.capacity() * sizeof(std::size_t) + kinds_.capacity() +
-         trie_.Bytes() + by_byte_.capacity() * sizeof(std::uint32_t) + Units()->MemoryBytes();
+         trie_.Bytes() + ways_.Bytes() + by_byte_.capacity() * sizeof(std::uint32_t) +
+         Units()->MemoryBytes();
 }
 
 }  // namespace structag

@@ -18,6 +18,7 @@
 #include "vocabulary/fill_counter.h"
 #include "vocabulary/row_ids.h"
 #include "vocabulary/trie.h"
+#include "vocabulary/ways.h"
 
 namespace structag {
 
@@ -62,6 +63,7 @@ class Vocabulary {
 
   // Over the bytes of every token that reads as bytes.
   const Trie& trie() const noexcept { return trie_; }
+  const Ways& ways() const noexcept { return ways_; }
   // The trie nodes with this byte, ascending.
   std::span<const std::uint32_t> NodesOf(std::uint8_t byte) const noexcept {
     return {by_byte_.data() + by_byte_begin_[byte],
@@ -96,6 +98,7 @@ class Vocabulary {
   std::vector<TokenId> stop_tokens_;
   ByteSet missing_;
   Trie trie_;
+  Ways ways_;
   std::vector<std::uint32_t> by_byte_;
   std::array<std::uint32_t, 257> by_byte_begin_{};
   mutable FillCounter fill_counter_;
