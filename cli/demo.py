@@ -27,7 +27,7 @@ from structag.cli.deepseek_output import (
 )
 from structag.cli.generation import Generation, RandomModel
 from structag.cli.reading import JsonOption
-from structag.cli.rendering import output, print_json, visible
+from structag.cli.rendering import output, print_json, print_table, visible
 from structag.cli.tools import SCHEMAS, TOOLS
 from structag.cli.vocabularies import load_vocabulary
 
@@ -80,7 +80,7 @@ def demo(runs: RunsOption = 4, seed: SeedOption = 0, as_json: JsonOption = False
     for name in ("byte", *([_PACKAGE] if _has_package() else [])):
         results.append(_run(name, tag, runs, seed, console))
     if console:
-        console.print(_summary(results), soft_wrap=False)
+        print_table(console, _summary(results))
         if not _has_package():
             console.print(
                 f"[dim]With {_PACKAGE} installed, DeepSeek's own vocabulary is run too.[/]"

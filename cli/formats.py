@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from structag.cli.reading import JsonOption
-from structag.cli.rendering import InputError, output, print_json, visible
+from structag.cli.rendering import InputError, output, print_json, print_table, visible
 from structag.errors import StructagError
 from structag.openai import model_family, model_formats, register_model_format
 from structag.source import Source
@@ -68,8 +68,7 @@ def _list(as_json: bool) -> None:
         table.add_column(column, no_wrap=column != "models")
     for family in families:
         table.add_row(family.name, family.models, _style(family.calls.style))
-    console = output()
-    console.print(table, soft_wrap=False)
+    print_table(output(), table)
 
 
 def _show(family: Any, console: Console) -> None:

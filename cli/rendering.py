@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 from rich.text import Text
 
 from structag.errors import StructagError
@@ -13,6 +15,8 @@ from structag.pointer import unescaped
 from structag.source import Source, find_pointer, read_json
 from structag.words import describe_bytes as describe_bytes
 from structag.words import visible as visible
+
+_WIDEST = 10_000
 
 
 class InputError(Exception):
@@ -44,6 +48,18 @@ def output() -> Console:
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
     print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_table(console: Console, table: Table) -> None:
+    """A table; where the terminal has no room for one, a line for each row."""
+    anywhere = console.options.update(max_width=_WIDEST)
+    if Measurement.get(console, anywhere, table).minimum <= console.width:
+        console.print(table, soft_wrap=False)
+        return
+    for name, *cells in zip(*(column.cells for column in table.columns), strict=True):
+        named = zip(table.columns[1:], cells, strict=True)
+        rest = ", ".join(f"{column.header} {cell}" for column, cell in named)
+        console.print(Text(f"{name}: {rest}"))
 
 
 def print_error(error: InputError | StructagError, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """The native core, as `core/bindings/` exports it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from structag.errors import StructagError
@@ -181,7 +181,11 @@ def split_items(text: bytes, name: bytes) -> tuple[list[str], list[str]]: ...
 
 class KeywordTable:
     def __init__(
-        self, assertions: Iterable[str], scalars: Iterable[str], ref_stands_alone: bool
+        self,
+        assertions: Iterable[str],
+        scalars: Iterable[str],
+        ref_stands_alone: bool,
+        shapes: dict[str, type | Callable[[Any], bool]],
     ) -> None: ...
 
 class SchemaReader:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import index
+from typing import Any, NamedTuple
 
 from structag._core import BatchMatcher as NativeBatchMatcher
 from structag.errors import MatcherError, StructagError
-from structag.matcher import bitmask_error
-
-if TYPE_CHECKING:
-    from structag.matcher import Matcher
+from structag.matcher import Matcher, bitmask_error
 
 _MOST_THREADS = 8
 _LARGEST = 2**63 - 1
+_PLAIN = {int, bool}
 
 
 class BatchResult(NamedTuple):
@@ -66,9 +65,10 @@ class BatchMatcher:
         named stay as they are.  A row that fails (`LimitError`) allows the stop tokens only, so
         that it can be sampled from until the request is ended.
         """
-        rows = list(range(len(matchers))) if indices is None else _integers(indices)
+        natives = _natives(matchers)
+        rows = list(range(len(natives))) if indices is None else _integers(indices)
         try:
-            return BatchResult(*self._native.fill(_natives(matchers), bitmask, rows))
+            return BatchResult(*self._native.fill(natives, bitmask, rows))
         except TypeError:
             raise bitmask_error(bitmask) from None
 
@@ -84,8 +84,9 @@ class BatchMatcher:
 
         Where there were fewer nothing is undone.
         """
-        numbers = [counts] * len(matchers) if isinstance(counts, int) else counts
-        return BatchResult(*self._native.rollback(_natives(matchers), _integers(numbers)))
+        natives = _natives(matchers)
+        numbers = [counts] * len(natives) if isinstance(counts, int) else counts
+        return BatchResult(*self._native.rollback(natives, _integers(numbers)))
 
     def mask_ids(self, matchers: Sequence[Matcher]) -> BatchResult:
         """`Matcher.mask_id` of each; what `DeviceMaskPool` asks for in every step."""
@@ -104,24 +105,32 @@ class BatchMatcher:
         `first_rows[i]` to `first_rows[i] + length`, by default those that follow the rows of the
         matchers before; at -1 it takes no part.
         """
+        natives = _natives(matchers)
         tokens = _drafts(drafts)
         rows_each = tokens.shape[1] + 1
-        starts = range(0, rows_each * len(matchers), rows_each)
+        starts = range(0, rows_each * len(natives), rows_each)
         rows = list(starts) if first_rows is None else _integers(first_rows)
         try:
-            return BatchResult(
-                *self._native.fill_draft_chains(_natives(matchers), tokens, bitmask, rows)
-            )
+            return BatchResult(*self._native.fill_draft_chains(natives, tokens, bitmask, rows))
         except TypeError:
             raise bitmask_error(bitmask) from None
 
 
 def _natives(matchers: Sequence[Matcher]) -> list[Any]:
-    return [matcher._native for matcher in matchers]
+    try:
+        return [matcher._native for matcher in matchers]
+    except AttributeError:
+        for place, given in enumerate(matchers):
+            if not isinstance(given, Matcher):
+                kind = type(given).__name__
+                raise TypeError(f"matchers[{place}] is a `{kind}`, expected a `Matcher`") from None
+        raise
 
 
 def _integers(numbers: Any) -> list[int]:
     values = numbers.tolist() if hasattr(numbers, "tolist") else list(numbers)
+    if not {*map(type, values)} <= _PLAIN:
+        values = [*map(index, values)]
     # What does not fit 64 bits is as far out of range as the largest that does.
     return [v if -_LARGEST <= v <= _LARGEST else max(-1, min(v, _LARGEST)) for v in values]
 

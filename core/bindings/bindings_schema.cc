@@ -235,7 +235,7 @@ class SchemaReader {
     key.append(types);
     for (const auto& [name, value] : MembersOf(schema)) {
       const std::uint32_t bit = keywords_.Bit(name);
-      if (bit == 0 || bit == kType) continue;
+      if (bit == 0 || bit == kType || bit == kShaped) continue;
       key.append(name);
       key.append(value.type());
       key.append(value);
@@ -405,8 +405,8 @@ class SchemaReader {
 
 void bind_schema(nb::module_& m) {
   nb::class_<KeywordTable>(m, "KeywordTable")
-      .def(nb::init<nb::handle, nb::handle, bool>(), nb::arg("assertions"), nb::arg("scalars"),
-           nb::arg("ref_stands_alone"));
+      .def(nb::init<nb::handle, nb::handle, bool, const nb::dict&>(), nb::arg("assertions"),
+           nb::arg("scalars"), nb::arg("ref_stands_alone"), nb::arg("shapes"));
   nb::class_<SchemaReader>(m, "SchemaReader")
       .def(nb::init<const Builder&, const KeywordTable&, nb::handle, nb::handle, bool, bool,
                     std::uint32_t, std::size_t>(),

@@ -93,6 +93,7 @@ enum Keyword : std::uint32_t {
   kScalar = 512,       // of values without parts
   kUnknown = 1024,     // any other that asserts something, and names that are none
   kIdentifier = 2048,  // asserts nothing
+  kShaped = 4096,      // nor do these, but their values are not free
 };
 constexpr std::uint32_t kObjectKeywords = kType | kProperties | kRequired | kAdditional;
 constexpr std::uint32_t kArrayKeywords = kType | kItems | kMinItems | kMaxItems;
@@ -123,10 +124,12 @@ constexpr Types kAllTypes = (1u << kTypeCount) - 1;
 // The keywords of one draft.
 class KeywordTable {
  public:
-  // `assertions` are those that say something, `scalars` those among them that ask for no parts.
-  KeywordTable(nb::handle assertions, nb::handle scalars, bool is_ref_alone)
-      : ref_stands_alone(is_ref_alone) {
+  // `assertions` are those that say something, `scalars` those among them that ask for no parts;
+  // `shapes` has for others the type of their values, or a function that tells whether one fits.
+  KeywordTable(nb::handle assertions, nb::handle scalars, bool is_ref_alone, const nb::dict& shapes)
+      : ref_stands_alone(is_ref_alone), shapes_(shapes) {
     const auto set = [&](nb::handle name, std::uint32_t bit) { bits_[name] = bit; };
+    for (nb::handle name : shapes_.keys()) set(name, kShaped);
     for (nb::handle name : assertions) set(name, kUnknown);
     for (nb::handle name : scalars) {
       if (bits_.contains(name)) set(name, kScalar);
@@ -147,6 +150,9 @@ class KeywordTable {
     return bit.is_valid() ? static_cast<std::uint32_t>(PyLong_AsUnsignedLong(bit.ptr())) : 0;
   }
 
+  // What the value of a keyword that asserts nothing has to be; not valid: anything.
+  nb::handle ShapeOf(nb::handle key) const { return Find(shapes_, key); }
+
   // The types that a value of `type` names; 0 if it is not as it should be.
   Types TypesOf(nb::handle value) const {
     const auto type = [&](nb::handle name) -> Types {
@@ -166,6 +172,7 @@ class KeywordTable {
   }
 
  private:
+  const nb::dict shapes_;
   nb::dict bits_, types_;
 };
 
@@ -173,10 +180,22 @@ class KeywordTable {
 struct Said {
   Said(nb::handle schema, const KeywordTable& table) {
     PyObject *key = nullptr, *value = nullptr;
+    std::vector<std::pair<nb::handle, nb::object>> to_ask;
     for (Py_ssize_t at = 0; PyDict_Next(schema.ptr(), &at, &key, &value) != 0;) {
       const std::uint32_t bit = table.Bit(key);
-      keywords |= bit;
+      keywords |= bit & ~kShaped;
       if (bit != 0 && bit < (1u << kNamed)) values[std::countr_zero(bit)] = nb::borrow(value);
+      if ((bit & (kShaped | kIdentifier)) == 0) continue;
+      const nb::handle shape = table.ShapeOf(key);
+      if (!shape.is_valid()) continue;
+      if (!PyType_Check(shape.ptr())) {
+        to_ask.emplace_back(shape, nb::borrow(value));  // runs Python code
+      } else if (shape.ptr() != reinterpret_cast<PyObject*>(Py_TYPE(value))) {
+        keywords |= kUnknown;
+      }
+    }
+    for (const auto& [fits, held] : to_ask) {
+      if (!nb::cast<bool>(fits(held))) keywords |= kUnknown;
     }
   }
   bool Has(Keyword keyword) const { return (keywords & keyword) != 0; }

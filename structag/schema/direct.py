@@ -30,6 +30,7 @@ from structag.schema.keywords import (
 from structag.schema.objects import arranged, in_style_order
 from structag.schema.options import SchemaOptions
 from structag.schema.plain import all_of_types, goal_of
+from structag.schema.shapes import quick_tests
 
 if TYPE_CHECKING:
     from structag.schema.lower import Lowering
@@ -42,7 +43,7 @@ _ASSERTIONS = {
 }
 """The keywords of each draft that say something."""
 _KEYWORDS = {
-    draft: KeywordTable(names, NUMBER_KEYWORDS | STRING_KEYWORDS, draft < 8)
+    draft: KeywordTable(names, NUMBER_KEYWORDS | STRING_KEYWORDS, draft < 8, quick_tests(draft))
     for draft, names in _ASSERTIONS.items()
 }
 

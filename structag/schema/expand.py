@@ -18,7 +18,7 @@ from structag.grammar.expressions import Ref
 from structag.limits import Limits
 from structag.schema import formats
 from structag.schema.absorb import Absorber
-from structag.schema.document import Document, Node, unsupported, wrong_value
+from structag.schema.document import Document, Node, unsupported
 from structag.schema.facts import (
     ALL_TYPES,
     ANY,
@@ -36,14 +36,17 @@ from structag.schema.keywords import (
 from structag.schema.options import SchemaOptions
 from structag.schema.plain import goal_of, note_order, read_plain
 from structag.schema.report import Report
+from structag.schema.shapes import check_shapes
 from structag.schema.unevaluated import apply_unevaluated, without_evaluation
 from structag.schema.values import (
+    are_names,
     constants,
     names_of,
     object_of,
     schema_of,
     schemas_of,
     text_of,
+    values_of,
 )
 from structag.text.regex import lower_regex
 
@@ -132,6 +135,7 @@ class Expander:
     def _expanded(self, node: Node) -> Forms:
         value = node.value
         if type(value) is dict:
+            check_shapes(node)
             self.report.visit(node, value)
             return self._negative(node) if node.negative else self._positive(node, value)
         if type(value) is bool:
@@ -290,6 +294,7 @@ class Expander:
             if beside is ANY or type(value) is bool or FIRST_DRAFT.keys() & value != {"oneOf"}:
                 parts.append(self.node(part))
             else:
+                check_shapes(part)
                 self.report.visit(part, value)
                 parts.append(self.one_of(part, beside))
         return self.intersection(node, *parts)
@@ -328,10 +333,7 @@ class Expander:
         return unite(parts)._replace(partial=ALL_TYPES)
 
     def enumeration(self, node: Node) -> Forms:
-        values = node.value["enum"]
-        if not isinstance(values, list):
-            raise wrong_value(node, "enum", "an array of values")
-        return self._constants(node, "enum", values)
+        return self._constants(node, "enum", values_of(node, "enum"))
 
     def constant(self, node: Node) -> Forms:
         return self._constants(node, "const", [node.value["const"]])
@@ -374,7 +376,7 @@ class Expander:
         container = node.child(keyword, value)
         for name, needs in value.items():
             without = with_objects(ObjectFacts(forbidden=(name,)))
-            if isinstance(needs, list) and keyword != "dependentSchemas":
+            if are_names(keyword, needs):
                 names = names_of(container, name, needs)
                 needed = with_objects(ObjectFacts(required=(name, *names)))
             else:

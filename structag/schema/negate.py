@@ -32,6 +32,7 @@ from structag.schema.keywords import FIRST_DRAFT, TYPES
 from structag.schema.plain import types_of
 from structag.schema.unevaluated import without_evaluation
 from structag.schema.values import (
+    are_names,
     constants,
     count_of,
     names_of,
@@ -42,6 +43,7 @@ from structag.schema.values import (
     schema_of,
     schemas_of,
     text_of,
+    values_of,
 )
 
 if TYPE_CHECKING:
@@ -117,8 +119,8 @@ def _types(expander: Expander, node: Node, key: str) -> Forms:
 
 
 def _values(expander: Expander, node: Node, key: str) -> Forms:
-    values = node.value[key]
-    found = constants(node, key, values if key == "enum" else [values])
+    values = values_of(node, key) if key == "enum" else [node.value[key]]
+    found = constants(node, key, values)
     numbers = found.numbers[0].values or frozenset() if found.numbers else frozenset()
     strings = found.strings[0].values or frozenset() if found.strings else frozenset()
     forms = ANY._replace(
@@ -400,7 +402,7 @@ def _dependencies(expander: Expander, node: Node, key: str) -> Forms:
     parts: list[Forms] = []
     for name, needs in value.items():
         present = NONE._replace(objects=(ObjectFacts(required=(name,)),))
-        if isinstance(needs, list) and key != "dependentSchemas":
+        if are_names(key, needs):
             names = names_of(container, name, needs)
             missing = NONE._replace(objects=tuple(ObjectFacts(forbidden=(n,)) for n in names))
         else:

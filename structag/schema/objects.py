@@ -407,8 +407,13 @@ def _counted(
         return builder.tally([*named, *others], low, high, comma)
     top = low if high is None else max(low, min(high, len(members)))
     if len(members) * (top + 1) > MAX_COUNTED:
+        node = _place(style.expander, facts)
+        is_asked = type(node.value) is dict and "minProperties" in node.value
+        if style.options.indent is not None and facts.low == 1 and not is_asked:
+            reason = f"laid out on lines, {len(members):,} names need a required one among them"
+            raise unsupported(node, "properties", reason, "require one, or leave out `indent`")
         keyword = "minProperties" if facts.low else "maxProperties"
-        raise unsupported(_place(style.expander, facts), keyword, "with so many names")
+        raise unsupported(node, keyword, "with so many names")
 
     def end(count: int) -> Ref:
         if high is not None and count > high:

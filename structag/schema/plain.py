@@ -53,8 +53,10 @@ MAX_TEXTS = 16
 def read_plain(expander: Expander, node: Node, schema: dict[str, Any], present: list[str]) -> Forms:
     """The keywords that speak of one type each, and the types."""
     types = TYPES if "type" not in schema else types_of(node)
-    if expander.options.openapi and schema.get("nullable") is True:
-        types |= {"null"}
+    if expander.options.openapi and "nullable" in schema:
+        if not isinstance(schema["nullable"], bool):
+            raise wrong_value(node, "nullable", "a boolean")
+        types |= {"null"} if schema["nullable"] else set()
     if not present:
         return ANY
     if _OF_ONE_TYPE.isdisjoint(present) and not expander.options.closed_objects:

@@ -75,6 +75,14 @@ def text_of(node: Node, keyword: str) -> str:
     return value
 
 
+def values_of(node: Node, keyword: str) -> list[Any]:
+    """A keyword that is a list of any values."""
+    values = node.value[keyword]
+    if not isinstance(values, list):
+        raise wrong_value(node, keyword, "an array of values")
+    return values
+
+
 def names_of(node: Node, keyword: str, value: Any) -> tuple[str, ...]:
     """A list of property names."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
@@ -82,6 +90,12 @@ def names_of(node: Node, keyword: str, value: Any) -> tuple[str, ...]:
     for name in value:
         check_text(node, keyword, name)
     return tuple(dict.fromkeys(value))
+
+
+def are_names(keyword: str, needs: Any) -> bool:
+    """Whether what a member needs are other members; a schema otherwise."""
+    either = keyword == "dependencies"
+    return isinstance(needs, list) if either else keyword == "dependentRequired"
 
 
 def schemas_of(node: Node, keyword: str) -> list[Node]:

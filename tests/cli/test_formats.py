@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 main = pytest.importorskip("structag.cli.main").main
+model_formats = pytest.importorskip("structag").model_formats
 
 FAMILY: dict[str, Any] = {
     "name": "mine",
@@ -98,3 +99,15 @@ def test_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_unknown_family(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["formats", "qwen4"]) == 2
     assert "did you mean `qwen3`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("columns", ["1", "20", "45"])
+def test_a_terminal_without_room_for_a_table_gets_lines(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+
+    assert main(["formats"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [*model_formats()]
+    assert "apertus: models Apertus, arguments json" in lines

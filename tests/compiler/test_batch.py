@@ -151,6 +151,36 @@ def test_a_batch_that_does_not_fit_is_refused_as_a_whole(
     assert batch.accept_token(matchers, [97, 97, 98, 97]).values == [True] * 4
 
 
+@pytest.mark.parametrize("given", [None, 1, "a"])
+def test_what_is_no_matcher_is_named(
+    batch: BatchMatcher, matchers: list[Matcher], given: Any
+) -> None:
+    bitmask = np.zeros((2, 9), dtype=np.int32)
+    listed = [matchers[0], given]
+    message = rf"matchers\[1\] is a `{type(given).__name__}`, expected a `Matcher`"
+    for call in (
+        lambda: batch.fill_next_token_bitmask(listed, bitmask),
+        lambda: batch.accept_token(listed, [1, 1]),
+        lambda: batch.rollback(listed),
+        lambda: batch.mask_ids(listed),
+        lambda: batch.fill_draft_chains(listed, [[1], [1]], bitmask),
+    ):
+        with pytest.raises(TypeError, match=f"^{message}$"):
+            call()
+
+
+@pytest.mark.parametrize("given", [None, 0.5, "a"])
+def test_what_is_no_integer_is_no_bitmask_error(
+    batch: BatchMatcher, matchers: list[Matcher], given: Any
+) -> None:
+    bitmask = np.zeros((2, 9), dtype=np.int32)
+    message = f"'{type(given).__name__}' object cannot be interpreted as an integer"
+    with pytest.raises(TypeError, match=message):
+        batch.fill_next_token_bitmask(matchers[:1], bitmask, [given])
+    with pytest.raises(TypeError, match=message):
+        batch.accept_token(matchers[:1], [given])
+
+
 def test_an_empty_batch_is_no_work(batch: BatchMatcher) -> None:
     assert batch.fill_next_token_bitmask([], np.zeros((0, 9), np.int32)) == ([], {})
     assert batch.accept_token([], []) == ([], {})

@@ -11,7 +11,7 @@ import pytest
 from support.random_schemas import random_schema, random_value
 
 from structag import Compiler, Matcher, Vocabulary
-from structag.errors import StructagError
+from structag.errors import StructagError, UnsupportedError
 from structag.schema.notation import MAX_LEVELS
 
 COMPILER = Compiler(Vocabulary.byte_level())
@@ -86,3 +86,18 @@ def test_the_report_says_how_lines_are_broken() -> None:
     (entry,) = (entry for entry in report if not entry.keyword)
 
     assert f"a line for each member and item, up to {MAX_LEVELS} levels deep" in entry.reason
+
+
+def test_many_optional_names_are_refused_where_they_stand() -> None:
+    names = {f"a{i}": {"type": "integer"} for i in range(1200)}
+    inner = {"type": "object", "properties": names, "additionalProperties": False}
+    compiler = Compiler(Vocabulary.byte_level())
+
+    with pytest.raises(UnsupportedError) as caught:
+        compiler.compile_json_schema({"properties": {"q": inner}}, indent=2)
+
+    assert str(caught.value) == (
+        "`properties`: laid out on lines, 1,200 names need a required one among them"
+        " - at `/properties/q/properties`; require one, or leave out `indent`"
+    )
+    compiler.compile_json_schema({**inner, "required": ["a7"]}, indent=2)

@@ -169,7 +169,7 @@ CASES: list[tuple[Any, dict[str, Any], list[str], list[str]]] = [
      ["null"], ["1"]),
     ({"type": "string", "format": "date"}, {}, ['"2024-02-29"'], ['"2023-02-29"', '"x"']),
     ({"type": "string", "format": "date"}, {"formats": "annotate"}, ['"x"'], ["1"]),
-    ({"type": "string", "format": "made-up", "title": 5, "x-any": []}, {}, ['"x"'], ["1"]),
+    ({"type": "string", "format": "made-up", "title": "5", "x-any": []}, {}, ['"x"'], ["1"]),
     ({"type": "object", "properties": {"a": True}}, {"closed_objects": True}, ['{"a":{"b":1}}'],
      ['{"b":1}']),
     ({"type": "object"}, {"max_whitespace": 1}, ['{ "a" : 1 , "b" : 2 }', "{}"],
