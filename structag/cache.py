@@ -13,14 +13,16 @@ from typing import Any, Generic, TypeVar
 Value = TypeVar("Value")
 
 _KEPT_BYTES = 300  # of Python's own objects for each entry
+_ROUND = 8  # puts between two rounds of measuring, and values that each round measures twice over
 
 
 class Cache(Generic[Value]):
     """Values by key, at most `max_bytes` of them; any number of threads may use one.
 
-    Values may grow while they are kept, if `grows`: each `put` then measures two of the others
-    anew, so that its cost does not depend on how many there are: the one that was used last, which
-    probably grew since, and one in turn.
+    Values may grow while they are kept, if `grows`: every eighth `put` then measures sixteen of the
+    others anew, so that its cost does not depend on how many there are: eight that were used last,
+    which probably grew since, and eight in turn.  By ones and twos it would take far longer: what
+    was not touched for a while lies in slow memory.
 
     Args:
         max_bytes: how much the values and keys may take; a value that is larger is not kept.
@@ -35,6 +37,7 @@ class Cache(Generic[Value]):
         self._max_bytes = max_bytes
         self._measure = measure
         self._kept: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._puts = 0
         self._unmeasured: list[Hashable] = []  # keys whose turn is still to come
         self._bytes = 0
         self._lock = threading.Lock()
@@ -72,13 +75,9 @@ class Cache(Generic[Value]):
         with self._lock:
             if key in self._kept or not self._set(key, value):
                 return
-            if self._grows:
-                if not self._unmeasured:
-                    self._unmeasured = list(self._kept)
-                latest = next(islice(reversed(self._kept), 1, None), key)
-                for old in (latest, self._unmeasured.pop()):
-                    if old in self._kept:
-                        self._set(old, self._kept[old][0])
+            self._puts += 1
+            if self._grows and self._puts % _ROUND == 0:
+                self._measure_others()
             while self._bytes > self._max_bytes:
                 _, (_, size) = self._kept.popitem(last=False)
                 self._bytes -= size
@@ -89,6 +88,15 @@ class Cache(Generic[Value]):
             self._kept.clear()
             self._unmeasured.clear()
             self._bytes = 0
+
+    def _measure_others(self) -> None:
+        if len(self._unmeasured) < _ROUND:
+            self._unmeasured = list(self._kept)
+        latest = list(islice(reversed(self._kept), _ROUND))
+        in_turn = [self._unmeasured.pop() for _ in range(min(_ROUND, len(self._unmeasured)))]
+        for key in (*latest, *in_turn):
+            if key in self._kept:
+                self._set(key, self._kept[key][0])
 
     def _set(self, key: Hashable, value: Value) -> bool:
         size = self._measure(value) + _KEPT_BYTES + _text_bytes(key)

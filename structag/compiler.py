@@ -8,16 +8,16 @@ threads.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from structag.cache import Cache
+from structag.cache import Cache, content_key
 from structag.compiled import CompiledGrammar, bind_grammar
 from structag.deadline import Deadline, UnderWay
 from structag.errors import (
@@ -28,7 +28,7 @@ from structag.errors import (
     VocabularyError,
 )
 from structag.grammar.builder import GrammarBuilder
-from structag.grammar.expressions import Grammar
+from structag.grammar.expressions import Grammar, Ref
 from structag.grammar.fragments import Fragment, Note
 from structag.grammar.transplant import extend
 from structag.limits import Limits
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 _RULE = re.compile(r"^[ \t]*[\w.-]+[ \t]*(?:\[[^\]\n]*\][ \t]*)?::=", re.MULTILINE)
 _LARK_START = re.compile(r"^[?!]{0,2}start[ \t]*(?:\.[ \t]*-?\d+[ \t]*)?:(?!:=)", re.MULTILINE)
-Lower = Callable[[GrammarBuilder], int]
+Lower = Callable[[GrammarBuilder], Ref]
+Key = tuple[str | bytes, ...]
 _FRAGMENT_SHARE = 4  # of the cache's bytes, one part is for fragments
 
 
@@ -166,20 +167,13 @@ class Compiler:
         Raises:
             SchemaError, UnsupportedError: with the JSON pointer of the keyword.
         """
-        from structag.schema.lower import lower_schema, of_schema
-        from structag.schema.options import DEFAULTS, SchemaOptions
-        from structag.schema.read import read_schema
-
-        parsed = SchemaOptions(**options) if options else DEFAULTS
+        lower = _schema_lowering()
         key = _key("schema", schema, options)
         try:
-            return self._compile(
-                key,
-                lambda b: lower_schema(
-                    read_schema(schema, self.limits), b, parsed, limits=self.limits
-                ),
-            )
+            return self._compile(key, lambda b: lower(schema, b, options, self.limits))
         except GrammarError as error:
+            from structag.schema.lower import of_schema
+
             raise of_schema(error) from None
 
     def compile_regex(self, pattern: str) -> CompiledGrammar:
@@ -339,12 +333,7 @@ class Compiler:
         notes: list[Note] = []
 
         def lower_json(builder: GrammarBuilder, schema: str) -> int:
-            from structag.schema.lower import lower_schema
-            from structag.schema.options import SchemaOptions
-            from structag.schema.read import read_schema
-
-            value = read_schema(schema, self.limits)
-            ref = lower_schema(value, builder, SchemaOptions(), limits=self.limits)
+            ref = _schema_lowering()(schema, builder, {}, self.limits)
             notes.extend(builder.notes)
             builder.notes.clear()
             return ref
@@ -378,7 +367,7 @@ class Compiler:
 
     def _compile(
         self,
-        key: tuple[str, ...] | None,
+        key: Key | None,
         lower: Lower,
         finish: Callable[[CompiledGrammar], None] = lambda compiled: None,
     ) -> CompiledGrammar:
@@ -410,7 +399,7 @@ class Compiler:
 
     def _compile_for_all(
         self,
-        key: tuple[str, ...],
+        key: Key,
         make: Callable[[], CompiledGrammar],
         mine: UnderWay[CompiledGrammar],
     ) -> CompiledGrammar:
@@ -489,12 +478,18 @@ def _check_text(value: object, what: str) -> None:
         raise FormatError(f"{what} of type {kind}", code="source-kind", expected="a str")
 
 
-def _key(kind: str, source: Any, options: dict[str, Any]) -> tuple[str, ...] | None:
+@cache
+def _schema_lowering() -> Callable[..., Ref]:
+    """`lower_source`, imported once it is needed; to look it up each time would show."""
+    from structag.schema.source import lower_source
+
+    return lower_source
+
+
+def _key(kind: str, source: Any, options: dict[str, Any]) -> Key | None:
     """What identifies a source in the cache; None for what has no cheap, exact key."""
     extra = repr(sorted(options.items())) if options else ""
     if isinstance(source, str):
         return kind, source, extra
-    try:
-        return (kind, json.dumps(source), extra) if isinstance(source, (dict, bool)) else None
-    except (TypeError, ValueError, RecursionError):
-        return None
+    content = content_key(source) if isinstance(source, (dict, bool)) else None
+    return None if content is None else (kind, content, extra)
