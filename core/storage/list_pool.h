@@ -39,12 +39,12 @@ class ListPool {
     const std::uint32_t* data = nullptr;
     std::uint32_t size = 0;
   };
-  static constexpr std::size_t kBlockWords = 1 << 11;
+  static constexpr std::size_t kBlockWords = 1 << 9;
 
   const std::uint32_t* Store(std::span<const std::uint32_t> words) {
     if (words.size() > room_) {
       const std::size_t size = words.size() > kBlockWords / 4 ? words.size() : kBlockWords;
-      blocks_.push_back(std::make_unique<std::uint32_t[]>(size));
+      blocks_.push_back(std::make_unique_for_overwrite<std::uint32_t[]>(size));
       stored_bytes_ += size * sizeof(std::uint32_t);
       next_ = blocks_.back().get();
       room_ = size;

@@ -15,7 +15,7 @@
 
 namespace structag {
 
-template <class T, std::size_t kChunkBits = 7>
+template <class T, std::size_t kChunkBits = 5>
 class StableVector {
  public:
   static constexpr std::size_t kChunk = std::size_t{1} << kChunkBits;
