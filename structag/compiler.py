@@ -17,7 +17,7 @@ from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from structag.cache import Cache, content_key
+from structag.cache import Cache
 from structag.compiled import CompiledGrammar, bind_grammar
 from structag.deadline import Deadline, UnderWay
 from structag.errors import (
@@ -32,7 +32,7 @@ from structag.grammar.expressions import Grammar, Ref
 from structag.grammar.fragments import Fragment, Note
 from structag.grammar.transplant import extend
 from structag.limits import Limits
-from structag.source import read_json
+from structag.source import read_json, source_key
 from structag.vocabulary import TokenKind, Vocabulary
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Compiler:
         """
         from structag.tags.lower import lower_document
 
-        key = _key("tag", tag, {})
+        key = source_key("tag", tag, {}, self.limits)
         try:
             return self._compile(
                 key, lambda b: lower_document(tag, b, self.vocabulary, self.limits, self._tags)
@@ -168,7 +168,7 @@ class Compiler:
             SchemaError, UnsupportedError: with the JSON pointer of the keyword.
         """
         lower = _schema_lowering()
-        key = _key("schema", schema, options)
+        key = source_key("schema", schema, options, self.limits)
         try:
             return self._compile(key, lambda b: lower(schema, b, options, self.limits))
         except GrammarError as error:
@@ -484,12 +484,3 @@ def _schema_lowering() -> Callable[..., Ref]:
     from structag.schema.source import lower_source
 
     return lower_source
-
-
-def _key(kind: str, source: Any, options: dict[str, Any]) -> Key | None:
-    """What identifies a source in the cache; None for what has no cheap, exact key."""
-    extra = repr(sorted(options.items())) if options else ""
-    if isinstance(source, str):
-        return kind, source, extra
-    content = content_key(source) if isinstance(source, (dict, bool)) else None
-    return None if content is None else (kind, content, extra)

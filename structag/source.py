@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, NoReturn
 
-from structag._core import json_depth, split_items
+from structag._core import json_depth, json_size, split_items
+from structag.cache import content_key
 from structag.errors import FormatError, LimitError, StructagError
 from structag.limits import Limits
 from structag.pointer import unescaped
@@ -157,6 +158,31 @@ def read_json_around(
         return _decoder(read_next).decode("NaN".join(between))
     except (FormatError, _ConstantError, json.JSONDecodeError, RecursionError):
         return None
+
+
+def source_key(
+    kind: str, source: Any, options: dict[str, Any], limits: Limits
+) -> tuple[str, str | bytes, str] | None:
+    """What only equal sources of a kind have; None for what has no cheap, exact key.
+
+    Raises:
+        LimitError: `limit`, Python values that are longer than `Limits.max_source_bytes` as JSON.
+    """
+    extra = repr(sorted(options.items())) if options else ""
+    if isinstance(source, str):
+        return kind, source, extra
+    if kind != "tag" and not isinstance(source, (dict, bool)):
+        return None  # classes and adapters, of which schemas are made
+    if json_size(source, limits.max_source_bytes) > limits.max_source_bytes:
+        raise LimitError(
+            f"Python values with over {limits.max_source_bytes:,} characters as JSON text"
+            " (or that hold themselves)",
+            limit="source bytes",
+            value=limits.max_source_bytes,
+            setting="max_source_bytes",
+        )
+    content = content_key(source)
+    return None if content is None else (kind, content, extra)
 
 
 def decode_json(text: str) -> Any:

@@ -20,8 +20,10 @@ from structag import (
     Deadline,
     DeadlineError,
     GrammarError,
+    LimitError,
     Matcher,
     SchemaError,
+    StructuralTag,
     Vocabulary,
 )
 from structag.grammar.builder import GrammarBuilder
@@ -70,6 +72,44 @@ def test_all_who_wait_learn_of_a_refusal_and_nobody_later_hears_of_it(compiler: 
     assert len({id(error) for error in errors}) == 3
     assert compiler.counters.failures == 1
     assert compiler._compile(("test", "source"), lambda b: b.literal(b"a")).stats["states"] > 0
+
+
+def test_equal_models_are_compiled_once(compiler: Compiler) -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"a": {"const": 1}}}
+    document = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": schema}}
+    model = StructuralTag.model_validate(document)
+    compiled = compiler.compile_structural_tag(model)
+
+    assert compiler.compile_structural_tag(StructuralTag.model_validate(document)) is compiled
+    model.format.json_schema["properties"]["a"]["const"] = 2  # type: ignore[index, union-attr]
+    changed = compiler.compile_structural_tag(model)
+    assert Matcher(changed).accept_string('{"a":2}') and not Matcher(compiled).accept_string(
+        '{"a":2}'
+    )
+
+
+def doubled(times: int) -> dict[str, Any]:
+    """A small schema whose JSON text would double with each of `times`."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(times):
+        schema = {"type": "object", "properties": {"a": schema, "b": schema}}
+    return schema
+
+
+def test_values_that_stand_in_many_places_count_in_each(compiler: Compiler) -> None:
+    schema = doubled(50)
+    tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": schema}}
+    compile_tag = compiler.compile_structural_tag
+    for compile_, source in (
+        (compiler.compile_json_schema, schema),
+        (compiler.compile_json_schema, {"const": schema}),
+        (compile_tag, tag),
+        (compile_tag, StructuralTag.model_validate(tag)),
+    ):
+        with pytest.raises(LimitError) as caught:
+            compile_(source)
+        assert (caught.value.code, caught.value.setting) == ("limit", "max_source_bytes")
+    assert compiler.compile_json_schema(doubled(3))
 
 
 def test_a_deadline_stops_a_compilation_and_is_not_remembered(compiler: Compiler) -> None:
