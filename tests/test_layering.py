@@ -62,6 +62,7 @@ NOUNS = {
     "structag.pointer": (),
     "structag.source": (
         "structag._core",
+        "structag.cache",
         "structag.errors",
         "structag.limits",
         "structag.pointer",
