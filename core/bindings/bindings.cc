@@ -359,7 +359,7 @@ void BindMatcher(nb::module_& m) {
 void bind_apply(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_grammar(nb::module_& m);
-void bind_json_text(nb::module_& m);
+void bind_json(nb::module_& m);
 void bind_schema(nb::module_& m);
 
 }  // namespace structag
@@ -373,7 +373,7 @@ NB_MODULE(_core, m) {
   structag::bind_batch(m);
   structag::bind_apply(m);
   structag::bind_grammar(m);
-  structag::bind_json_text(m);
+  structag::bind_json(m);
   structag::bind_schema(m);
   m.def(
       "fail_after",

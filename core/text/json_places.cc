@@ -1,4 +1,4 @@
-#include "text/json_text.h"
+#include "text/json_places.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bindings/bindings.h"
-#include "text/json_text.h"
+#include "text/json_places.h"
 
 namespace structag {
 namespace {
@@ -62,7 +62,7 @@ std::size_t JsonSize(nb::handle value, std::size_t most) {
 
 }  // namespace
 
-void bind_json_text(nb::module_& m) {
+void bind_json(nb::module_& m) {
   m.def("json_depth", [](const nb::bytes& text) { return JsonDepth(View(text)); }, nb::arg("text"));
   m.def("json_size", &JsonSize, nb::arg("value").none(), nb::arg("most"));
   m.def("split_items", &SplitItems, nb::arg("text"), nb::arg("name"));
