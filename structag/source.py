@@ -166,7 +166,8 @@ def source_key(
     """What only equal sources of a kind have; None for what has no cheap, exact key.
 
     Raises:
-        LimitError: `limit`, Python values that are longer than `Limits.max_source_bytes` as JSON.
+        LimitError: `limit`, Python values that are longer than `Limits.max_source_bytes` as JSON
+            text, unless they hold themselves.
     """
     extra = repr(sorted(options.items())) if options else ""
     if isinstance(source, str):
@@ -174,15 +175,35 @@ def source_key(
     if kind != "tag" and not isinstance(source, (dict, bool)):
         return None  # classes and adapters, of which schemas are made
     if json_size(source, limits.max_source_bytes) > limits.max_source_bytes:
+        if _holds_itself(source):
+            return None
         raise LimitError(
-            f"Python values with over {limits.max_source_bytes:,} characters as JSON text"
-            " (or that hold themselves)",
+            f"Python values with over {limits.max_source_bytes:,} characters as JSON text",
             limit="source bytes",
             value=limits.max_source_bytes,
             setting="max_source_bytes",
         )
     content = content_key(source)
     return None if content is None else (kind, content, extra)
+
+
+def _holds_itself(value: Any) -> bool:
+    around: set[int] = set()
+    seen: set[int] = set()
+    pending = [(value, False)]
+    while pending:
+        at, is_left = pending.pop()
+        if is_left:
+            around.remove(id(at))
+        elif id(at) in around:
+            return True
+        elif id(at) not in seen:
+            parts = at if isinstance(at, (dict, list, tuple)) else getattr(at, "__dict__", ())
+            parts = list(parts.values() if isinstance(parts, dict) else parts)
+            seen.add(id(at))
+            around.add(id(at))
+            pending += [(at, True), *((part, False) for part in parts)]
+    return False
 
 
 def decode_json(text: str) -> Any:
