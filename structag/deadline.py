@@ -14,6 +14,9 @@ from typing import Generic, TypeVar
 from structag._core import Deadline as NativeDeadline
 from structag._core import check_deadline
 
+_LONGEST = 10**12
+"""Seconds: longer than any process lives, and a number that a float can hold."""
+
 
 class Deadline:
     """Bounds compiling and masks on the thread that enters it, within half a millisecond or so.
@@ -32,6 +35,8 @@ class Deadline:
     __slots__ = ("_native",)
 
     def __init__(self, seconds: float | None = None) -> None:
+        if isinstance(seconds, int):
+            seconds = float(max(-_LONGEST, min(seconds, _LONGEST)))
         if seconds is not None and math.isnan(seconds):
             raise ValueError("seconds=nan, expected a time from now on, or None")
         self._native = NativeDeadline(seconds)

@@ -100,6 +100,10 @@ def model_format(
         FormatError: `family-unknown`; `tool-value` with the JSON pointer of the argument
             (``/tools/0/function/name``); `reasoning-conflict`.
     """
+    if not isinstance(family, str | Family):
+        raise TypeError(f"family is a {type(family).__name__}, expected a name or a Family")
+    if prompt_tail is not None and not isinstance(prompt_tail, str):
+        raise TypeError(f"prompt_tail is a {type(prompt_tail).__name__}, expected a str or None")
     known = family if isinstance(family, Family) else model_family(family)
     listed = _Tools(known, () if tools is None else tools)
     choice = _read_choice("auto" if tool_choice is None else tool_choice, listed)
@@ -170,6 +174,8 @@ def _read_function(tool: Mapping[str, Any], pointer: str) -> Tool:
         return Tool(name, {"type": "object", "additionalProperties": False})
     if not isinstance(parameters, Mapping):
         _refuse(f"{pointer}/parameters", parameters, "a JSON Schema: an object")
+    if not all(isinstance(keyword, str) for keyword in parameters):
+        _refuse(f"{pointer}/parameters", parameters, "a JSON Schema: its keywords are strings")
     if parameters.get("type", "object") != "object":
         _refuse(f"{pointer}/parameters/type", parameters["type"], "`object`")
     if strict is False:

@@ -306,3 +306,22 @@ def test_tags_survive_json() -> None:
     again = COMPILER.compile_structural_tag(tag.model_dump_json())
 
     assert again.fingerprint == COMPILER.compile_structural_tag(tag).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("family", "options"), [([], {}), (None, {}), ("qwen3", {"prompt_tail": 5})]
+)
+def test_arguments_of_a_wrong_type(family: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="expected"):
+        structag.model_format(family, **options)
+
+
+def test_keywords_of_parameters_are_strings() -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {1: 2}}}
+    with pytest.raises(structag.FormatError) as caught:
+        structag.model_format("qwen3", tools=[tool])
+
+    assert (caught.value.code, caught.value.pointer) == (
+        "tool-value",
+        "/tools/0/function/parameters",
+    )

@@ -35,7 +35,7 @@ def count_of(node: Node, keyword: str) -> int:
     number = exact(value)
     if number is None or number < 0 or number != number.to_integral_value():
         raise wrong_value(node, keyword, "a non-negative integer")
-    return int(number)
+    return int(checked(node, keyword, number))
 
 
 def number_of(node: Node, keyword: str) -> Decimal:

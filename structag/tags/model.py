@@ -26,6 +26,7 @@ from pydantic import (
     model_validator,
 )
 
+_INT_DIGITS = 4000  # Python itself refuses to spell longer ones
 MAX_COUNT = 2**31 - 1
 
 
@@ -393,7 +394,8 @@ def _plain_numbers(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return list(map(_plain_numbers, value))
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        is_short = value.adjusted() < _INT_DIGITS
+        return int(value) if is_short and value == value.to_integral_value() else float(value)
     return value
 
 

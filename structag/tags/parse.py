@@ -360,7 +360,7 @@ def _names(model: type[BaseModel]) -> set[str]:
 
 
 def _nearest(word: Any, known: Iterable[str]) -> str | None:
-    close = get_close_matches(str(word)[:60], list(known), n=1)
+    close = get_close_matches(word[:60], list(known), n=1) if isinstance(word, str) else None
     return f"did you mean `{close[0]}`?" if close else None
 
 

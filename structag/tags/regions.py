@@ -65,7 +65,7 @@ class Regions:
         if texts:
             texts += [text for token in banned if (text := self._names.text(token, part.pointer))]
             piece = builder.no_occurrence(texts)
-            control = builder.tokens(set(self._names.control_ids) - set(banned))
+            control = builder.tokens(set(self._names.inner_control_ids) - set(banned))
             ref = builder.seq(piece, builder.repeat(builder.seq(control, piece), 0))
         else:
             ref = builder.repeat(builder.tokens(banned, negated=True), 0)

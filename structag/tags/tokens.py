@@ -19,6 +19,8 @@ class TokenTable(Protocol):
     def added_tokens(self) -> Mapping[str, int]: ...
     @property
     def control_tokens(self) -> Mapping[str, int]: ...
+    @property
+    def stop_token_ids(self) -> tuple[int, ...]: ...
     def token_bytes(self, token_id: int, /) -> bytes: ...
     def token_name(self, token_id: int, /) -> str: ...
 
@@ -90,9 +92,10 @@ class TokenNames:
         return data
 
     @property
-    def control_ids(self) -> tuple[int, ...]:
-        """Every control token."""
-        return tuple(self._table.control_tokens.values())
+    def inner_control_ids(self) -> tuple[int, ...]:
+        """Every control token that does not end the output."""
+        stops = set(self._table.stop_token_ids)
+        return tuple(id_ for id_ in self._table.control_tokens.values() if id_ not in stops)
 
     def _is_used(self, token_id: int) -> bool:
         return bool(self._table.token_bytes(token_id)) or (

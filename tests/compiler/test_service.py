@@ -226,3 +226,9 @@ def test_a_forked_process_compiles_on_threads_of_its_own() -> None:
     run = [sys.executable, "-c", program]
 
     assert subprocess.run(run, cwd=Path(__file__).parent, timeout=120, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("seconds", [10**400, float("inf")])
+def test_a_deadline_may_be_as_far_as_one_likes(seconds: float) -> None:
+    assert not Deadline(seconds).has_passed
+    assert Deadline(-seconds).has_passed

@@ -71,6 +71,9 @@ SCHEMAS: dict[str, Callable[[], Any]] = {
     "if in if": lambda: nest(60, lambda s: {"if": s, "then": {"required": ["a"]},
                                             "else": {"required": ["b"]}}, {"minProperties": 1}),
     "minItems of 10^9": lambda: {"type": "array", "minItems": 10**9},
+    "maxLength of 10^99999999": lambda: '{"maxLength": 1e99999999}',
+    "minItems of 10^99999999, inside": lambda: '{"not": {"items": {"minItems": 1e99999999}}}',
+    "maxContains of 10^300000": lambda: '{"contains": true, "maxContains": 1e300000}',
     "minItems of 10^400": lambda: {"type": "array", "minItems": 10**400},
     "10^9 different items": lambda: {
         "type": "array", "uniqueItems": True, "items": {"type": "integer"}, "minItems": 10**9},

@@ -149,9 +149,21 @@ def test_the_reference_agrees_with_the_table(case: TokenCase) -> None:
 
 @pytest.mark.parametrize("case", TOKEN_CASES, ids=lambda case: case.name)
 def test_stop_tokens_are_no_part_of_a_region(case: TokenCase) -> None:
-    matcher = structag.Matcher(LARGER_COMPILER.compile_structural_tag(document(case)))
-    for token in ids(case.accept[0]):
-        assert matcher.accept_token(token)
+    grammar = LARGER_COMPILER.compile_structural_tag(document(case))
+    for output in case.accept:
+        matcher = structag.Matcher(grammar)
+        for token in ids(output):
+            assert matcher.fork().accept_token(STOP) == matcher.is_completed()
+            assert matcher.accept_token(token)
 
-    assert matcher.accept_token(STOP)
-    assert matcher.is_terminated()
+        assert matcher.accept_token(STOP)
+        assert matcher.is_terminated()
+
+
+def test_a_bound_of_any_size_is_refused_where_it_stands() -> None:
+    with pytest.raises(structag.FormatError, match="a large integer") as caught:
+        parse_format(
+            {"type": "structural_tag", "format": {"type": "any_text", "max_chars": 10**5000}}
+        )
+
+    assert caught.value.pointer == "/format/max_chars"
