@@ -1,17 +1,6 @@
 // The Python module structag._core.  Converts, releases the GIL and raises; no logic of its own.
 
-// nanobind's own headers do not pass our warnings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-#pragma GCC diagnostic pop
+#include "bindings/bindings.h"
 
 #include <algorithm>
 #include <bit>
@@ -24,15 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/bindings.h"
+#include "bindings/nanobind.h"
 #include "grammar/module.h"
 #include "matching/engine.h"
 #include "matching/generations.h"
 #include "matching/matcher.h"
 #include "metering/deadline.h"
 #include "vocabulary/vocabulary.h"
-
-namespace nb = nanobind;
 
 namespace structag {
 namespace {

@@ -1,22 +1,14 @@
 // What the binding files have in common.
 #pragma once
 
-// nanobind's own headers do not pass our warnings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#pragma GCC diagnostic pop
-
 #include <cstdint>
 
+#include "bindings/nanobind.h"
 #include "matching/draft.h"
 #include "metering/interrupt.h"
 #include "vocabulary/vocabulary.h"
 
 namespace structag {
-
-namespace nb = nanobind;
 
 // Raises what a signal handler of Python's raises; on other threads than the main one nothing.
 inline void AskPython() {

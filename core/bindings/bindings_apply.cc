@@ -1,16 +1,5 @@
 // Python bindings of apply.h; converts arguments and releases the GIL, nothing else.
 
-// nanobind's own headers do not pass our warnings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-#pragma GCC diagnostic pop
-
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,8 +8,7 @@
 #include <vector>
 
 #include "apply/apply.h"
-
-namespace nb = nanobind;
+#include "bindings/nanobind.h"
 
 namespace structag {
 namespace {

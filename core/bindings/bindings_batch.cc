@@ -1,17 +1,10 @@
 // Python bindings of batch.h; converts arguments and releases the GIL, nothing else.
 
-#include "matching/batch.h"
-
-// nanobind's own headers do not pass our warnings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <nanobind/nanobind.h>
-#pragma GCC diagnostic pop
-
 #include <mutex>
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "matching/batch.h"
 
 namespace structag {
 namespace {

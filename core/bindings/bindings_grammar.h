@@ -1,14 +1,9 @@
 // What bindings of grammars have in common.
 #pragma once
 
-// nanobind's own headers do not pass our warnings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <nanobind/nanobind.h>
-#pragma GCC diagnostic pop
-
 #include <memory>
 
+#include "bindings/nanobind.h"
 #include "grammar/grammar.h"
 #include "grammar/json_text.h"
 
@@ -22,7 +17,6 @@ struct Builder {
 };
 
 // The marks of JSON text under these options, as structag.schema.options has them.
-JsonMarks MarksOf(GrammarTable& table, nanobind::handle max_whitespace,
-                  nanobind::handle separators);
+JsonMarks MarksOf(GrammarTable& table, nb::handle max_whitespace, nb::handle separators);
 
 }  // namespace structag

@@ -3,13 +3,11 @@
 #include <string_view>
 #include <vector>
 
-#include "bindings/bindings.h"
+#include "bindings/expression_tuples.h"
 #include "text/json_places.h"
 
 namespace structag {
 namespace {
-
-std::string_view View(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 
 nb::str Text(const char* start, const char* end) {
   return nb::str(start, static_cast<std::size_t>(end - start));
@@ -29,8 +27,9 @@ nb::tuple SplitItems(const nb::bytes& data, const nb::bytes& name) {
   return nb::make_tuple(items, between);
 }
 
-// At most how many characters a Python value has as JSON text, with what it holds twice written
-// twice, and the attributes of what is neither dict nor list; above `most`, some number above it.
+// About how many characters a Python value has as JSON text, escapes and blanks apart: what it
+// holds twice counts twice, and of what is neither dict nor list the attributes do; if there are
+// more than `most`, some number above it.
 std::size_t JsonSize(nb::handle value, std::size_t most) {
   std::size_t size = 0;
   std::vector<nb::object> pending{nb::borrow(value)};

@@ -4,13 +4,6 @@
 // about a place besides is asked of the Python class that derives from SchemaReader; while that
 // runs, anything may happen to the document, so that what is used afterwards is held.
 
-// nanobind's own headers do not pass our warnings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#pragma GCC diagnostic pop
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -20,11 +13,10 @@
 #include <vector>
 
 #include "bindings/bindings_grammar.h"
+#include "bindings/nanobind.h"
 #include "bindings/schema_keywords.h"
 #include "grammar/grammar.h"
 #include "grammar/json_text.h"
-
-namespace nb = nanobind;
 
 namespace structag {
 namespace {

@@ -1,12 +1,6 @@
 // What a JSON Schema says, read from Python's dicts and lists as they stand; under the GIL.
 #pragma once
 
-// nanobind's own headers do not pass our warnings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <nanobind/nanobind.h>
-#pragma GCC diagnostic pop
-
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -14,11 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/nanobind.h"
 #include "grammar/grammar.h"
 
 namespace structag {
-
-namespace nb = nanobind;
 
 inline bool Is(nb::handle value, PyTypeObject& type) { return Py_TYPE(value.ptr()) == &type; }
 inline bool IsDict(nb::handle value) { return Is(value, PyDict_Type); }
