@@ -179,6 +179,25 @@ class LimitError(StructagError, ValueError):
         self.setting = setting
 
 
+def nesting_error(
+    message: str,
+    most: int,
+    *,
+    pointer: str | None = None,
+    span: tuple[int, int] | None = None,
+) -> LimitError:
+    """The error for what is nested deeper than `Limits.max_nesting`, which is `most`."""
+    return LimitError(
+        message,
+        limit="nesting",
+        value=most,
+        setting="max_nesting",
+        code="nesting-limit",
+        pointer=pointer,
+        span=span,
+    )
+
+
 class DeadlineError(StructagError, TimeoutError):
     """A `Deadline` passed, or was stopped; what was running is undone, and may be tried again.
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from structag._core import json_depth, json_size, split_items
 from structag.cache import content_key
-from structag.errors import FormatError, LimitError, StructagError
+from structag.errors import FormatError, LimitError, StructagError, nesting_error
 from structag.limits import Limits
 from structag.pointer import unescaped
 
@@ -97,12 +97,7 @@ def read_json(text: str | bytes, limits: Limits | None = None) -> Any:
     limits = limits or Limits()
     size = len(text)
     if size > limits.max_source_bytes:
-        raise LimitError(
-            f"a JSON text of {size:,} bytes",
-            limit="source bytes",
-            value=limits.max_source_bytes,
-            setting="max_source_bytes",
-        )
+        raise _size_error(f"a JSON text of {size:,} bytes", limits)
     decoded = _decode(text)
     try:
         value = _DECODER.decode(decoded)
@@ -177,12 +172,8 @@ def source_key(
     if json_size(source, limits.max_source_bytes) > limits.max_source_bytes:
         if _holds_itself(source):
             return None
-        raise LimitError(
-            f"Python values with over {limits.max_source_bytes:,} characters as JSON text",
-            limit="source bytes",
-            value=limits.max_source_bytes,
-            setting="max_source_bytes",
-        )
+        most = f"{limits.max_source_bytes:,}"
+        raise _size_error(f"Python values with over {most} characters as JSON text", limits)
     content = content_key(source)
     return None if content is None else (kind, content, extra)
 
@@ -307,13 +298,15 @@ def _decode(text: str | bytes) -> str:
         ) from None
 
 
+def _size_error(message: str, limits: Limits) -> LimitError:
+    most = limits.max_source_bytes
+    return LimitError(message, limit="source bytes", value=most, setting="max_source_bytes")
+
+
 def _nesting_error(limits: Limits) -> LimitError:
-    return LimitError(
+    return nesting_error(
         f"the JSON text is nested deeper than {limits.max_nesting} levels",
-        limit="nesting",
-        value=limits.max_nesting,
-        setting="max_nesting",
-        code="nesting-limit",
+        limits.max_nesting,
         span=(0, 0),
     )
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from structag.errors import FormatError, LimitError, SchemaError
+from structag.errors import FormatError, SchemaError, nesting_error
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.limits import Limits
@@ -92,12 +92,9 @@ def lower_arguments(
             )
         return lowering.finished(lowering.arguments(facts))
     except RecursionError:
-        raise LimitError(
+        raise nesting_error(
             "the schema's applicators are nested too deeply",
-            limit="nesting",
-            value=limits.max_nesting,
-            setting="max_nesting",
-            code="nesting-limit",
+            limits.max_nesting,
             pointer=pointer,
         ) from None
 

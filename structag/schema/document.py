@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from structag.errors import LimitError, SchemaError, UnsupportedError
+from structag.errors import LimitError, SchemaError, UnsupportedError, nesting_error
 from structag.limits import Limits
 from structag.pointer import escaped, unescaped
 from structag.schema.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SINGLE_SCHEMAS
@@ -336,11 +336,8 @@ def draft_of(schema: Any, default: int = LATEST) -> int:
 
 def _nesting_error(node: Node) -> LimitError:
     value = node.resource.document.limits.max_nesting
-    return LimitError(
+    return nesting_error(
         f"the schema is nested deeper than {value} levels",
-        limit="nesting",
-        value=value,
-        setting="max_nesting",
-        code="nesting-limit",
+        value,
         pointer=node.pointer[:200],
     )

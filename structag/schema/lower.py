@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from structag.cache import content_copy, value_of_copy
-from structag.errors import GrammarError, LimitError, SchemaError, StructagError
+from structag.errors import GrammarError, SchemaError, StructagError, nesting_error
 from structag.grammar.builder import GrammarBuilder
 from structag.grammar.expressions import Ref
 from structag.grammar.fragments import Note
@@ -87,12 +87,9 @@ def lower_schema(
             _explain(error, schema, way.lowering)
         raise
     except RecursionError:
-        raise LimitError(
+        raise nesting_error(
             "the schema's applicators are nested too deeply",
-            limit="nesting",
-            value=limits.max_nesting,
-            setting="max_nesting",
-            code="nesting-limit",
+            limits.max_nesting,
             pointer=pointer,
         ) from None
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 
-from structag.errors import FormatError, LimitError
+from structag.errors import FormatError, nesting_error
 from structag.limits import Limits
 from structag.tags.walk import join_pointer
 
@@ -20,12 +20,9 @@ def check_data(document: Any, limits: Limits) -> None:
     depth = 1
     while level:
         if depth > limits.max_nesting:
-            raise LimitError(
+            raise nesting_error(
                 f"the structural tag is nested deeper than {limits.max_nesting} levels",
-                limit="nesting",
-                value=limits.max_nesting,
-                setting="max_nesting",
-                code="nesting-limit",
+                limits.max_nesting,
                 pointer="",
             )
         below: dict[int, tuple[Any, _Place | None]] = {}

@@ -17,7 +17,7 @@ from typing import Any
 from lark import Lark, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from structag.errors import FormatError, GrammarSyntaxError, LimitError
+from structag.errors import FormatError, GrammarSyntaxError, LimitError, nesting_error
 from structag.grammars import load_grammar
 from structag.limits import Limits
 from structag.source import Source
@@ -96,12 +96,9 @@ def _check_nesting(syntax: Syntax, text: str, limits: Limits) -> None:
     levels = accumulate(map(_LEVELS.__getitem__, plain.encode("ascii", "replace")))
     place = next((at for at, level in enumerate(levels) if level > limits.max_nesting), None)
     if place is not None:
-        raise LimitError(
+        raise nesting_error(
             f"the grammar text is nested deeper than {limits.max_nesting} levels",
-            limit="nesting",
-            value=limits.max_nesting,
-            setting="max_nesting",
-            code="nesting-limit",
+            limits.max_nesting,
             span=(place, place + 1),
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from structag.errors import GrammarSyntaxError, LimitError, UnsupportedError
+from structag.errors import GrammarSyntaxError, LimitError, UnsupportedError, nesting_error
 from structag.limits import Limits
 from structag.text import charset
 from structag.text.charset import CharSet
@@ -71,14 +71,9 @@ class ClassReader:
 
     def nesting_error(self, what: str, start: int) -> LimitError:
         """A `nesting-limit` error at what opens one level too many."""
-        return LimitError(
-            f"{what} nested deeper than {self.limits.max_nesting} levels",
-            limit="nesting",
-            value=self.limits.max_nesting,
-            setting="max_nesting",
-            code="nesting-limit",
-            span=(start, start + 1),
-        )
+        most = self.limits.max_nesting
+        span = (start, start + 1)
+        return nesting_error(f"{what} nested deeper than {most} levels", most, span=span)
 
     def fold(self, members: CharSet) -> CharSet:
         """The members, with their case variants under the `i` flag."""
