@@ -177,25 +177,17 @@ StateId Engine::AcceptToken(StateId state, TokenId id) {
 
 Mask Engine::MakeMask(StateId state) {
   Mask mask(vocabulary_->MaskWords());
-  for (const StatePool::TokenEdge& edge : states_.TokenEdges(states_.Tick(state))) {
+  const StateId from = states_.Tick(state);
+  for (const StatePool::TokenEdge& edge : states_.TokenEdges(from)) {
     if (!IsViable(edge.next)) continue;
     mask.AddBits(Mask::Bits(vocabulary_, edge.ids->data()));
   }
-  const Trie& trie = vocabulary_->trie();
-  // A summary knows nothing of budgets and of bytes that no token spells.
-  if (looks_ahead_ || states_.HasBudget(state)) {
-    Walk(trie, Trie::kRoot, states_.Tick(state), [&](std::uint32_t node, StateId next) {
-      if (trie[node].token_count > 0 && IsViable(next)) mask.AddTokens(trie.Tokens(node));
-      return Next::kOn;
-    });
-  } else {
-    units_.Begin();
-    doubtful_.clear();
-    AddBelow(trie, Trie::kRoot, state, mask);
-    for (TokenId id : doubtful_) {
-      if (states_.StepBytes(state, vocabulary_->Bytes(id)) == StatePool::kDead) continue;
-      mask.AddTokens(std::span(&id, 1));
-    }
+  units_.Begin();
+  doubtful_.clear();
+  AddBelow(vocabulary_->trie(), Trie::kRoot, from, mask);
+  for (TokenId id : doubtful_) {
+    if (!IsViable(states_.StepBytes(from, vocabulary_->Bytes(id)))) continue;
+    mask.AddTokens(std::span(&id, 1));
   }
   if (acceleration_.short_cuts.Has(ShortCut::kPackedMasks)) {
     mask.Pack();
@@ -207,7 +199,7 @@ Mask Engine::MakeMask(StateId state) {
 
 bool Engine::IsWorthSummary(const Trie& trie, std::uint32_t node, StateId state) const {
   return trie[node].below >= acceleration_.many_below &&
-         acceleration_.short_cuts.Has(ShortCut::kSummaries) && HasUnit(state);
+         acceleration_.short_cuts.Has(ShortCut::kSummaries) && !AsksAhead(state) && HasUnit(state);
 }
 
 bool Engine::HasUnit(StateId state) const {
@@ -225,7 +217,7 @@ bool Engine::AddTokens(const Trie& trie, std::uint32_t node, StateId state, Mask
   const bool is_doubtful = states_.IsDoubtful(state);
   if (is_doubtful) {
     AddDoubtful(trie, node);
-  } else {
+  } else if (trie[node].token_count > 0 && (!AsksAhead(state) || IsViable(state))) {
     mask.AddTokens(trie.Tokens(node));
   }
   if (!is_doubtful && !states_.IsBeforeDoubt(state)) return true;

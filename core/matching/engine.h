@@ -172,6 +172,9 @@ class Engine {
   // Adds what begins in a summary's unit and goes on after it, in the state `after`; false if the
   // library does not know.
   bool AddExits(const Summary& summary, StateId after, Mask& mask);
+  // Whether a token's end has to be looked at by itself: a summary knows nothing of budgets and of
+  // bytes that no token spells.
+  bool AsksAhead(StateId state) const noexcept { return looks_ahead_ || states_.HasBudget(state); }
   bool HasUnit(StateId state) const;
   // Whether to ask for the summaries of a state's units below a node.
   bool IsWorthSummary(const Trie& trie, std::uint32_t node, StateId state) const;

@@ -440,7 +440,7 @@ StateId StatePool::Of(std::span<const Term> terms, bool complete, bool doubtful)
 }
 
 StateId StatePool::Tick(StateId state) {
-  if (!HasBudget(state) || !short_cuts_.Has(ShortCut::kClippedBudgets)) return state;
+  if (!HasBudget(state)) return state;
   State& from = states_[Raw(state)];
   if (from.ticked.Load() != kUnknown) return StateId{from.ticked.Load()};
   std::vector<std::uint32_t> terms;
@@ -456,7 +456,7 @@ StateId StatePool::Tick(StateId state) {
 }
 
 StateId StatePool::ClipForMask(StateId state) {
-  if (!HasBudget(state)) return state;
+  if (!HasBudget(state) || !short_cuts_.Has(ShortCut::kClippedBudgets)) return state;
   State& from = states_[Raw(state)];
   if (from.clipped != kUnknown) return StateId{from.clipped};
   std::vector<std::uint32_t> terms;

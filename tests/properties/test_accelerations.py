@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from support.engine import LIMITS, compile_or_none, compiler_of, properties, vocabulary_of
@@ -41,6 +42,13 @@ FAST: list[dict[str, Any]] = [{"forced": forced} for forced in THRESHOLDS]
 def samples(draw: st.DrawFn) -> tuple[GrammarSample, VocabularySample]:
     alphabet = draw(st.sampled_from([("a", "b"), ("a", '"', "\\"), ("a", "é")]))
     return draw(grammars(alphabet=alphabet)), draw(vocabularies(alphabet, complete=True))
+
+
+@st.composite
+def samples_with_token_rules(draw: st.DrawFn) -> tuple[GrammarSample, VocabularySample]:
+    alphabet = draw(st.sampled_from([("a", '"', "\\"), ("a", "é")]))
+    vocabulary = draw(vocabularies(alphabet, complete=True, control=True))
+    return draw(grammars(alphabet=alphabet, vocabulary=vocabulary)), vocabulary
 
 
 def engines(
@@ -82,6 +90,17 @@ def check(data: st.DataObject, make: Callable[[], Vocabulary], grammar: Grammar)
     return sum(engine.stats()["summaries"] for engine in made[1 : 1 + len(FAST)])
 
 
+@properties()
+@given(st.data(), samples_with_token_rules())
+def test_random_grammars_with_token_rules(
+    data: st.DataObject, sample: tuple[GrammarSample, VocabularySample]
+) -> None:
+    grammar, tokens = sample
+    if compile_or_none(compiler_of(tokens), grammar.grammar) is None:
+        return
+    check(data, lambda: vocabulary_of(tokens), grammar.grammar)
+
+
 JSON_PIECES = [
     *"ab\\", '"', "aa", "ab", "aba", "bb\\", "abab", 'a"', 'ab"a', "\\n", "\\u00", "61", "aéb",
     "baaaa", "é", "éa", "aaaaaaaa", "bab\\n", 'bb"aa',
@@ -110,6 +129,24 @@ def test_items_that_begin_others_are_not_counted_by_their_text() -> None:
         for index, engine in enumerate(engines(make, grammar, FAST)):
             Matcher(engine, [259]).fill_mask(rows, index)
         assert (rows == rows[0]).all()
+
+
+@pytest.mark.parametrize("budget", [0, 1, 3])
+def test_a_token_that_enters_a_budget_does_not_end_inside_a_character(budget: int) -> None:
+    b = GrammarBuilder()
+    grammar = b.build(b.seq(b.literal(b"a"), b.budget(b.any_text, budget)))
+
+    def make() -> Vocabulary:
+        pieces = [bytes([i]) for i in range(256)] + [b"a\xf0", b"a\xf0\x9f\x98", b"<end>"]
+        return Vocabulary.from_token_bytes(pieces, special=[258], stop_token_ids=[258])
+
+    every = [*FAST, *({"without": [name]} for name in SHORT_CUTS)]
+    rows = np.zeros((1 + len(every), 9), dtype=np.int32)
+    for index, engine in enumerate(engines(make, grammar, every)):
+        Matcher(engine, [258]).fill_mask(rows, index)
+
+    assert (rows == rows[0]).all()
+    assert rows[0, 8] & 3 == {0: 0, 1: 2, 3: 3}[budget]
 
 
 def test_triggers_are_not_read_behind_bytes_that_begin_no_character() -> None:
