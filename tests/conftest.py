@@ -12,6 +12,8 @@ import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 # Shared machines are slow now and then; a property is about values, never about time.
 settings.register_profile(
@@ -22,6 +24,10 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("structag")
+
+# Hypothesis also draws constants of the modules that happen to be imported.  With several workers
+# that differs from run to run, so a seed would not lead to the same examples.
+providers._get_local_constants = Constants
 
 
 def pytest_configure(config: pytest.Config) -> None:
