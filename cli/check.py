@@ -20,7 +20,14 @@ from structag.cli.reading import (
     compile_document,
     read_document,
 )
-from structag.cli.rendering import InputError, draw_pointer, output, print_json, print_notice
+from structag.cli.rendering import (
+    InputError,
+    draw_pointer,
+    draw_span,
+    output,
+    print_json,
+    print_notice,
+)
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
 from structag.profiles import (
     ASSERTING,
@@ -216,7 +223,7 @@ def _print(
     source = document.source
     for notice in notices:
         if notice.span is not None:
-            drawing = source.draw(notice.span)
+            drawing = draw_span(source, notice.span)
         elif fixed is None:
             drawing = draw_pointer(source, notice.pointer or "")
         else:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 import structag
 from structag.cli.rendering import InputError
+from structag.errors import StructagError
 from structag.explain import Place, advance, explain_place
 
 PrefixOption = Annotated[str, typer.Option("--prefix", help="The text that is already there.")]
@@ -46,8 +48,18 @@ def read_prefix(text: str, ids: str) -> Prefix:
     return Prefix(text.encode("utf-8", "surrogateescape"), tuple(int(word) for word in words))
 
 
+def check_ids(ids: Iterable[int], vocabulary: structag.Vocabulary) -> None:
+    """Refuse ids of tokens that the vocabulary does not have."""
+    try:
+        for token in ids:
+            vocabulary.token_bytes(token)
+    except StructagError as error:
+        raise InputError(error) from None
+
+
 def follow(grammar: Any, prefix: Prefix) -> Reached:
     """Match `prefix` as far as it goes."""
+    check_ids(prefix.ids, grammar.vocabulary)
     matcher = structag.Matcher(grammar)
     taken = advance(matcher, prefix.text)
     text = prefix.text[:taken]

@@ -17,6 +17,8 @@ from structag.words import describe_bytes as describe_bytes
 from structag.words import visible as visible
 
 _WIDEST = 10_000
+_WIDEST_LINE = 100
+_INDENT = "  "
 
 
 class InputError(Exception):
@@ -43,6 +45,10 @@ class _Console(Console):
 def output() -> Console:
     """The console on standard output; long lines are left to the terminal."""
     return _Console(highlight=False, soft_wrap=True)
+
+
+def _errors() -> Console:
+    return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
@@ -99,30 +105,35 @@ def print_notice(
     hint: str | None = None,
 ) -> None:
     """One message on standard error: an error, a warning or a note, where, how to mend it."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = _errors()
     style = {"error": "bold red", "warning": "bold yellow"}.get(level, "bold")
     head = f"{level}[{code}]" if code else level
     console.print(Text.assemble((head, style), ": ", visible(message)))
     if pointer is not None:
         name = source.name if source else "the input"
         _print_note(console, "at", f"{pointer or '(root)'} in {name}")
-    for line in drawing.splitlines()[pointer is not None :]:
-        console.print(Text("  " + visible(line)))
+    for line in drawing.split("\n")[pointer is not None :] if drawing else ():
+        console.print(Text(f"{_INDENT}{line}"))
     _print_note(console, "expected", expected)
     _print_note(console, "hint", hint)
+
+
+def draw_span(source: Source, span: tuple[int, int]) -> str:
+    """The line of a span with carets, as wide as standard error can show it."""
+    return source.draw(span, width=min(_errors().width, _WIDEST_LINE) - len(_INDENT))
 
 
 def draw_pointer(source: Source | None, pointer: str) -> str:
     """The line of what a JSON Pointer names, with carets; empty if that cannot be told."""
     span = find_pointer(source.text, pointer) if source and pointer else None
-    return source.draw(span) if source and span else ""
+    return draw_span(source, span) if source and span else ""
 
 
 def _draw(error: StructagError, source: Source | None) -> str:
     if error.span is None:
         return "" if error.pointer is None else draw_pointer(source, error.pointer)
     place = _spanned(error, source)
-    return place.draw(error.span) if place is not None else ""
+    return draw_span(place, error.span) if place is not None else ""
 
 
 def _spanned(error: StructagError, source: Source | None) -> Source | None:

@@ -13,7 +13,7 @@ from rich.text import Text
 import structag
 from structag.cli.explaining import Breadcrumbs, print_place, print_text
 from structag.cli.match import TextArgument
-from structag.cli.prefix import Prefix, read_prefix
+from structag.cli.prefix import Prefix, check_ids, read_prefix
 from structag.cli.progress import track
 from structag.cli.reading import (
     FileArgument,
@@ -79,6 +79,7 @@ def trace(
     prefix = Prefix(read_text(text or ""), read_prefix("", ids).ids)
     document = read_document(file, kind)
     vocabulary = load_vocabulary(vocab, stop_token)
+    check_ids(prefix.ids, vocabulary)
     grammar = compile_document(document, vocabulary, origins=True)
     tracer = _Tracer(grammar, prefix)
     steps = [*track(tracer, "tracing")]
@@ -132,8 +133,6 @@ class _Tracer:
     def _written(self, token: int) -> bytes:
         """What the token is in the text: control tokens have a content, but no bytes."""
         vocabulary: structag.Vocabulary = self.grammar.vocabulary
-        if not 0 <= token < vocabulary.size:
-            return b""
         return vocabulary.token_bytes(token) or vocabulary.token_name(token).encode()
 
     def _step(self, token: int, at: int) -> Step:
@@ -166,8 +165,7 @@ _HEAD = f"{'':>5}  {'allowed':>9}  {'':6}  {'token':<16}  part"
 def _row(
     vocabulary: structag.Vocabulary, number: int, step: Step, breadcrumbs: Breadcrumbs
 ) -> Text:
-    known = 0 <= step.token_id < vocabulary.size
-    name = visible(vocabulary.token_name(step.token_id)) if known else f"#{step.token_id}"
+    name = visible(vocabulary.token_name(step.token_id))
     note = "forced" if step.allowed == 1 and step.taken else "" if step.taken else "no"
     line = Text(f"{number:>5}  {step.allowed:>9,}  ")
     line.append(f"{note:<6}", "dim" if step.taken else "bold red")
@@ -192,9 +190,7 @@ def _as_json(tracer: _Tracer, steps: list[Step]) -> dict[str, Any]:
         "tokens": [
             {
                 "id": step.token_id,
-                "name": vocabulary.token_name(step.token_id)
-                if 0 <= step.token_id < vocabulary.size
-                else None,
+                "name": vocabulary.token_name(step.token_id),
                 "allowed_count": step.allowed,
                 "forced": step.allowed == 1,
                 "taken": step.taken,

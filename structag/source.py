@@ -19,6 +19,7 @@ from structag.cache import content_key
 from structag.errors import FormatError, LimitError, StructagError, nesting_error
 from structag.limits import Limits
 from structag.pointer import unescaped
+from structag.words import columns, cut_to_columns, visible
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
@@ -27,6 +28,7 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _INT_DIGITS = 4000  # Python itself refuses to convert longer ones
+_LEAST_ROOM = 20  # columns for the text of a drawn line
 
 
 class Source:
@@ -67,19 +69,25 @@ class Source:
             error.excerpt = self.draw(error.span)
 
     def draw(self, span: tuple[int, int], message: str = "", *, width: int = 100) -> str:
-        """The line of `span` with carets under it; plain text, long lines cut to `width`."""
+        """The line of `span` with carets under it; plain text that a terminal shows as it is.
+
+        A long line is cut around the place, so that none takes more than `width` columns.
+        """
         number, column = self.line_column(span[0])
-        line = self.line(number).expandtabs(1)
-        length = max(1, min(span[1] - span[0], len(line) - column + 1))
-        first = max(0, column - 1 - width // 2)
-        shown = line[first : first + width].encode(errors="replace").decode()
-        prefix, suffix = "…" if first else "", "…" if first + width < len(line) else ""
-        carets = "^" * max(1, min(length, width - (column - 1 - first)))
-        indent = " " * (column - 1 - first + len(prefix))
+        line, at = self.line(number), column - 1
         gutter = f"  {number} | "
+        room = max(_LEAST_ROOM, width - len(gutter) - 2)  # for the text between two ellipses
+        before = visible(line[max(0, at - room) : at].expandtabs(1))
+        after = visible(line[at : at + room].expandtabs(1))
+        left = max(room // 2, room - columns(after))
+        before = cut_to_columns(before[::-1], left)[::-1]
+        after = cut_to_columns(after, room - columns(before))
+        marked = columns(after[: max(1, span[1] - span[0])])
+        prefix = "…" if len(before) < at else ""
+        suffix = "…" if at + len(after) < len(line) else ""
         head = f"{self.name}:{number}:{column}" + (f": {message}" if message else "")
-        blank = " " * (len(gutter) - 2) + "| "
-        return f"{head}\n{gutter}{prefix}{shown}{suffix}\n{blank}{indent}{carets}"
+        below = " " * (len(gutter) - 2) + "| " + " " * columns(prefix + before)
+        return f"{head}\n{gutter}{prefix}{before}{after}{suffix}\n{below}{'^' * max(1, marked)}"
 
 
 def without_mark(text: str) -> str:

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 cli_main = pytest.importorskip("structag.cli.main")
 main = cli_main.main
@@ -48,6 +49,8 @@ UNUSABLE = [
     ("unknown_option", ["match", TAG, "x", "--nope"], "--nope"),
     ("missing_argument", ["match", TAG], "TEXT"),
     ("unknown_command", ["nope"], "nope"),
+    ("unknown_id_traced", ["trace", TAG, "", "--ids", "97,99999"], "there is no token 99999"),
+    ("unknown_id_in_prefix", ["mask", TAG, "--prefix-ids", "9" * 30], "there is no token 99"),
     ("wrong_kind_name", ["check", TAG, "--kind", "nope"], "nope"),
 ]
 
@@ -88,6 +91,35 @@ def test_unusable_file(
 
     assert main(["check", str(path)]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [40, 80, 300])
+@pytest.mark.parametrize(
+    "content",
+    [
+        bytes(range(256)) * 3,
+        ("\x85\u2028\u2029\u202e日本" * 200).encode(),
+        ('"' + "日本" * 100 + '" x').encode(),
+    ],
+    ids=["every_byte", "line_ends_and_wide", "end_of_a_wide_line"],
+)
+def test_the_drawn_line_fits_the_terminal(
+    content: bytes,
+    width: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    path = tmp_path / "input.json"
+    path.write_bytes(content)
+
+    assert main(["check", str(path), "--kind", "schema"]) == 2
+    err = capsys.readouterr().err
+    assert not set("\x85\u2028\u2029\u202e") & set(err)
+    drawn = [line for line in err.split("\n") if " | " in line]
+    assert len(drawn) == 2
+    assert max(map(cell_len, drawn)) <= width
 
 
 @pytest.mark.parametrize(
