@@ -20,7 +20,7 @@ from structag.cli.reading import (
 from structag.cli.rendering import output, print_json
 from structag.describe import Part, describe_grammar, describe_schema, describe_tag
 from structag.source import read_json
-from structag.words import visible
+from structag.terminal import visible
 
 
 def explain(file: FileArgument, kind: KindOption = None, as_json: JsonOption = False) -> None:

@@ -12,7 +12,7 @@ from structag.cli.reading import Document, Kind
 from structag.errors import StructagError
 from structag.explain import Place, Trail
 from structag.source import Source, read_json
-from structag.words import visible
+from structag.terminal import visible
 
 _BEFORE, _AFTER, _LINES = 70, 40, 4
 _PARTS, _ENDS = 6, 4

@@ -23,7 +23,8 @@ from structag.cli.rendering import output, print_json
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
 from structag.cli.why import refuse_prefix
 from structag.explain import Place, explain_place
-from structag.words import name_bytes, quoted, visible
+from structag.terminal import visible
+from structag.words import name_bytes, quoted
 
 SampleOption = Annotated[
     int, typer.Option("--sample", min=0, help="How many rows of each list to show.")

@@ -13,8 +13,8 @@ from rich.text import Text
 from structag.errors import StructagError
 from structag.pointer import unescaped
 from structag.source import Source, find_pointer, read_json
+from structag.terminal import visible as visible
 from structag.words import describe_bytes as describe_bytes
-from structag.words import visible as visible
 
 _WIDEST = 10_000
 _WIDEST_LINE = 100

@@ -13,7 +13,7 @@ from structag.cli.reading import JsonOption
 from structag.cli.rendering import InputError, output, print_json
 from structag.cli.tokenizing import Spellings
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
-from structag.words import visible
+from structag.terminal import visible
 
 IdOption = Annotated[list[int] | None, typer.Option("--id", help="Show the token with this id.")]
 SpellsOption = Annotated[

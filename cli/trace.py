@@ -28,7 +28,7 @@ from structag.cli.tokenizing import Spellings
 from structag.cli.vocabularies import StopOption, VocabularyOption, load_vocabulary
 from structag.explain import Trail, explain_place, explain_token
 from structag.matcher import Expectation
-from structag.words import visible
+from structag.terminal import visible
 
 IdsOption = Annotated[
     str, typer.Option("--ids", help="Ids of tokens after the text, with commas between.")

@@ -19,7 +19,7 @@ from structag.cache import content_key
 from structag.errors import FormatError, LimitError, StructagError, nesting_error
 from structag.limits import Limits
 from structag.pointer import unescaped
-from structag.words import columns, cut_to_columns, visible
+from structag.terminal import columns, cut_to_columns, visible
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(

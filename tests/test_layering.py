@@ -29,6 +29,7 @@ FOUNDATION = (
     "structag.pointer",
     "structag.source",
     "structag.cache",
+    "structag.terminal",
 )
 
 # Package -> what its modules may import of ours, besides themselves.
@@ -58,6 +59,7 @@ MAY_IMPORT = {
 NOUNS = {
     "structag.cache": (),
     "structag.errors": (),
+    "structag.terminal": (),
     "structag.limits": ("structag.errors",),
     "structag.pointer": (),
     "structag.source": (
@@ -66,6 +68,7 @@ NOUNS = {
         "structag.errors",
         "structag.limits",
         "structag.pointer",
+        "structag.terminal",
     ),
     "structag.grammar.expressions": (*FOUNDATION, "structag._core"),
     "structag.tags.model": FOUNDATION,
