@@ -144,7 +144,8 @@ class GrammarBuilder(GrammarTable):
             else:
                 size += fragment.size
             fragments.append(fragment)
-            self._note(fragment, pointers[index])
+            if fragment.notes or fragment.grammar.marker_tokens:
+                self._note(fragment, pointers[index])
         self._count(size, size)
         return self.extend_each([f.grammar.native for f in fragments], pointers)
 

@@ -215,8 +215,7 @@ class _Checker:
                 )
 
     def _check_tags(self, format: TriggeredTagsFormat, pointer: str) -> None:
-        triggers = self._text_set(format.triggers)
-        used = set()
+        begins: list[str] = []
         for index, tag in enumerate(format.tags):
             begin = tag.begin
             if isinstance(begin, TokenFormat):
@@ -227,20 +226,23 @@ class _Checker:
                     expected="a string",
                     hint="for tokens use `token_triggered_tags`",
                 )
-            matching = triggers.prefixes_of(begin)
-            if len(matching) == 1:
-                used.add(matching[0])
-            else:
-                begins = "several triggers" if matching else "no trigger"
+            begins.append(begin)
+        triggers = self._text_set(format.triggers)
+        used = triggers.prefix_of_each(begins)
+        for index, begin in enumerate(begins):
+            if used[index] is None:
+                matching = triggers.prefixes_of(begin)
+                how_many = "several triggers" if matching else "no trigger"
                 raise FormatError(
-                    f"the begin {_quote(begin)} starts with {begins}",
+                    f"the begin {_quote(begin)} starts with {how_many}",
                     code="trigger-mismatch",
                     pointer=join_pointer(pointer, "tags", index, "begin"),
                     expected=f"exactly one of {_list(matching or format.triggers)}",
                     hint="keep only the shortest" if matching else "add a trigger or mend `begin`",
                 )
+        unused = set(format.triggers).difference(filter(None, used))
         for index, trigger in enumerate(format.triggers):
-            if trigger not in used:
+            if trigger in unused:
                 raise FormatError(
                     f"the trigger {_quote(trigger)} leads to no tag",
                     code="trigger-mismatch",

@@ -8,7 +8,8 @@ schemas are lowered by `structag.text` and `structag.schema`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import cast
 
 from structag.cache import Cache
 from structag.errors import FormatError, GrammarError, StructagError
@@ -257,11 +258,10 @@ class _Lowering:
         self,
         outer: Part,
         tags: Sequence[TagFormat],
-        trigger_of: Callable[[TagFormat], tuple[str | int, int | None]],
+        triggers: Sequence[tuple[str | int, int | None]],
         at_least_one: bool,
     ) -> Walk[list[Case]]:
-        """The cases of a format whose triggers lead to tags."""
-        triggers = [trigger_of(tag) for tag in tags]
+        """The cases of a format whose triggers lead to tags: each tag's trigger and its length."""
         place = join_pointer(outer.pointer, "tags")
         pointers = [f"{place}/{index}" for index in range(len(tags))]
         shared = {} if at_least_one else self._shared_tags(tags, triggers, pointers)
@@ -320,24 +320,19 @@ class _Lowering:
         return dict(zip(indexes, refs, strict=True))
 
     def _triggered_tags(self, format: TriggeredTagsFormat, part: Part) -> Walk[Ref]:
-        triggers = TextSet(format.triggers, charge=lambda work: None)
-
-        def trigger_of(tag: TagFormat) -> tuple[str, int]:
-            assert isinstance(tag.begin, str)
-            trigger = triggers.prefix_of(tag.begin)
-            return trigger, len(trigger)
-
-        cases = yield self._tags_of(part, format.tags, trigger_of, format.at_least_one)
+        # Checked before, and charged for: each begin is a text and starts with one of them.
+        known = TextSet(format.triggers, charge=lambda work: None)
+        found = known.prefix_of_each([cast(str, tag.begin) for tag in format.tags])
+        triggers = [(trigger, len(trigger)) for trigger in cast("list[str]", found)]
+        cases = yield self._tags_of(part, format.tags, triggers, format.at_least_one)
         return self._among_text(
             part, cases, format.excludes, format.at_least_one, format.stop_after_first
         )
 
     def _token_triggered_tags(self, format: TokenTriggeredTagsFormat, part: Part) -> Walk[Ref]:
-        def trigger_of(tag: TagFormat) -> tuple[int, None]:
-            assert isinstance(tag.begin, TokenFormat)
-            return self._names.resolve(tag.begin.token, part.pointer), None
-
-        cases = yield self._tags_of(part, format.tags, trigger_of, format.at_least_one)
+        begins = [cast(TokenFormat, tag.begin).token for tag in format.tags]
+        triggers = [(self._names.resolve(token, part.pointer), None) for token in begins]
+        cases = yield self._tags_of(part, format.tags, triggers, format.at_least_one)
         return self._among_tokens(
             part, cases, format.exclude_tokens, format.at_least_one, format.stop_after_first
         )

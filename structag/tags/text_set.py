@@ -7,10 +7,15 @@ lengths would not, therefore every look-up is charged before it runs.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
 _SLICE_WORK = 8
+
+
+def only(found: Sequence[str]) -> str | None:
+    """The one text that was found; None if it was none or several."""
+    return found[0] if len(found) == 1 else None
 
 
 class TextSet:
@@ -29,12 +34,14 @@ class TextSet:
         self._charge(self._works[count])
         return [text[:length] for length in self._lengths[:count] if text[:length] in self._texts]
 
-    def prefix_of(self, text: str) -> str:
-        """The shortest of the texts that `text` starts with, one of which does; not charged."""
-        for length in self._lengths:
-            if text[:length] in self._texts:
-                return text[:length]
-        raise AssertionError(text)
+    def prefix_of_each(self, others: Sequence[str]) -> list[str | None]:
+        """The one of the texts that each of `others` starts with; None for none or several."""
+        if len(self._lengths) != 1:
+            return [only(self.prefixes_of(text)) for text in others]
+        self._charge(self._works[1] * len(others))
+        (length,) = self._lengths
+        found = [text[:length] for text in others]
+        return [text if text in self._texts else None for text in found]
 
     def first_inside(self, text: str) -> str | None:
         """The one of the texts that occurs in `text` and is complete first."""
