@@ -155,7 +155,10 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("artefact-vocabulary", load_with_another_vocabulary),
     ("source-kind", lambda: compiler().compile(3)),
 ]
-ELSEWHERE = {"vocabulary-kind": "needs a file: see the test below"}
+ELSEWHERE = {
+    "vocabulary-kind": "needs a file: see the test below",
+    "reentrant-call": "needs a signal: see compiler/test_interrupts.py",
+}
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,32 @@ inline void AskPython() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// A class out of structag.errors.
+inline nb::object Errors(const char* name) {
+  return nb::module_::import_("structag.errors").attr(name);
+}
+
+[[noreturn]] inline void RaiseCode(const char* type, const char* code, const char* message,
+                                   const char* expected) {
+  nb::object error = Errors(type)(message, nb::arg("code") = code, nb::arg("expected") = expected);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
+  throw nb::python_error();
+}
+
+// Refuses calls by signal handlers that interrupt another call: raises `reentrant-call`.
+struct OutsideOfCalls {
+  OutsideOfCalls() {
+    if (!Interrupt::IsAsking()) return;
+    RaiseCode("MatcherError", "reentrant-call",
+              "a signal handler cannot start a call in the midst of another one",
+              "a handler that takes a note, or raises an exception");
+  }
+};
+
 // The GIL is free while one lives, and signals are handled.  Whatever waits for a lock needs one:
 // who holds that lock may be asking Python for the GIL.
 class ReleaseGil {
+  const OutsideOfCalls first_;
   const nb::gil_scoped_release release_;
   const Interrupt::Watch watch_{AskPython};
 };
@@ -31,18 +54,6 @@ auto WithoutGil(Call call) {
 
 // A mask as callers hand it over; in main memory, pinned or not, which RowsOf checks.
 using Bitmask = nb::ndarray<std::int32_t, nb::c_contig>;
-
-// A class out of structag.errors.
-inline nb::object Errors(const char* name) {
-  return nb::module_::import_("structag.errors").attr(name);
-}
-
-[[noreturn]] inline void RaiseCode(const char* type, const char* code, const char* message,
-                                   const char* expected) {
-  nb::object error = Errors(type)(message, nb::arg("code") = code, nb::arg("expected") = expected);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
-  throw nb::python_error();
-}
 
 // The rows of a mask that is wide enough for the vocabulary; raises `bitmask-shape`.
 inline BitmaskRows RowsOf(const Bitmask& bitmask, const Vocabulary& vocabulary) {

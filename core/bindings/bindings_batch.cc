@@ -87,6 +87,7 @@ struct Batch {
 // Carries out `call`, which needs no GIL, in turn; the mutex is only waited for without the GIL.
 template <class Call, class Make>
 nb::tuple InTurn(Batch& self, Call call, Make make) {
+  const OutsideOfCalls first;
   std::unique_lock<std::mutex> turn(self.mutex, std::defer_lock);
   BatchMatcher::Outcomes outcomes;
   {

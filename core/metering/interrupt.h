@@ -33,13 +33,25 @@ class Interrupt {
     const bool is_due = is_begun_;
     is_begun_ = true;
     next_ = now + kBetween;
-    if (is_due) ask_();
+    if (!is_due) return;
+    const Asking asking;
+    ask_();
   }
 
+  // Whether this thread is being asked.  Who answers is in the midst of a call, which may hold any
+  // lock: another one would wait for itself.
+  static bool IsAsking() noexcept { return is_asking_; }
+
  private:
+  struct Asking {
+    Asking() noexcept { is_asking_ = true; }
+    ~Asking() { is_asking_ = false; }
+  };
+
   static constexpr std::chrono::milliseconds kBetween{30};
   static inline thread_local Ask ask_ = nullptr;
   static inline thread_local bool is_begun_ = false;
+  static inline thread_local bool is_asking_ = false;
   static inline thread_local std::chrono::steady_clock::time_point next_{};
 };
 

@@ -127,6 +127,52 @@ def test_other_signals_are_handled_while_a_call_runs() -> None:
     assert len(seen) == 1
 
 
+HANDLER_CALLS = """
+import signal, structag
+from structag.limits import Limits
+
+LIMITS = Limits(max_work=10**12, max_memory_bytes=1 << 32)
+compiler = structag.Compiler(structag.Vocabulary.byte_level(), limits=LIMITS)
+grammar = compiler.compile_regex(r"(?=(a|b)*a(a|b){14}$)(a|b){0,100000}")
+matcher = structag.Matcher(grammar)
+bitmask = structag.allocate_token_bitmask(1, grammar.vocabulary.size)
+codes = []
+
+def handler(*_):
+    for call in (
+        lambda: compiler.compile_regex("new"),
+        lambda: structag.Matcher(grammar),
+        lambda: matcher.fork().accept_string("b"),
+        lambda: matcher.fork().fill_next_token_bitmask(bitmask),
+        lambda: structag.BatchMatcher(1).fill_next_token_bitmask([matcher.fork()], bitmask),
+        lambda: grammar.stats,
+    ):
+        try:
+            call()
+            codes.append("answered")
+        except structag.StructagError as error:
+            codes.append(error.code)
+
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+while not codes:
+    structag.Matcher(grammar).accept_string("abbaabab" * 2_000)
+assert set(codes) in ({"reentrant-call"}, {"answered"}), codes
+if "answered" in codes:  # the signal came between two calls
+    raise SystemExit(3)
+assert matcher.accept_string("ab") and compiler.compile_regex("new")
+"""
+
+
+def test_a_handler_cannot_start_a_call_within_another() -> None:
+    run = [sys.executable, "-c", HANDLER_CALLS]
+    codes = [subprocess.run(run, cwd=Path(__file__).parent, timeout=120).returncode]
+    while codes[-1] == 3 and len(codes) < 5:
+        codes.append(subprocess.run(run, cwd=Path(__file__).parent, timeout=120).returncode)
+
+    assert codes[-1] == 0
+
+
 OTHERS_LOOK_ON = """
 import random, threading, time
 import structag
