@@ -52,6 +52,7 @@ CODES: dict[str, str] = {
     "vocabulary-value": "A token id, byte string or size is out of range.",
     "vocabulary-spelling": "The grammar needs a byte that the vocabulary cannot spell at all.",
     "matcher-state": "A matcher was asked for something its state does not allow.",
+    "matcher-busy": "A matcher was called while another call of it was under way.",
     "reentrant-call": "A signal handler started a call in the midst of another one.",
     "batch": "The matchers, rows and numbers of a batch do not fit together.",
     "draft-tree": "The arrays of a draft tree make no tree.",

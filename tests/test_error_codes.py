@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 structag = pytest.importorskip("structag")
 
-from structag.errors import CODES, StructagError  # noqa: E402
+from structag.errors import CODES, MatcherError, StructagError  # noqa: E402
 from structag.grammar.builder import GrammarBuilder  # noqa: E402
 from structag.limits import Limits  # noqa: E402
 
@@ -75,6 +76,29 @@ def unspellable() -> object:
 
 def roll_back_too_far() -> object:
     return structag.Matcher(compiler().compile_regex("a")).rollback(1)
+
+
+def call_a_busy_matcher() -> object:
+    slow = compiler().compile_regex(r"(?=(a|b)*a(a|b){14}$)(a|b){0,100000}")
+    matcher = structag.Matcher(slow)
+    outcomes: list[object] = []
+
+    def accept() -> None:
+        try:
+            while not outcomes:
+                matcher.accept_string("abbaabab" * 500)
+        except MatcherError as error:
+            outcomes.append(error)
+
+    other = threading.Thread(target=accept)
+    other.start()
+    try:
+        while not outcomes:  # whoever comes second is refused
+            matcher.is_completed()
+    except MatcherError as error:
+        outcomes.append(error)
+    other.join()
+    raise outcomes[0]  # type: ignore[misc]
 
 
 def mask_of_wrong_type() -> object:
@@ -148,6 +172,7 @@ CASES: list[tuple[str, Callable[[], object]]] = [
     ("vocabulary-value", lambda: structag.Vocabulary.byte_level().token_bytes(-1)),
     ("vocabulary-spelling", unspellable),
     ("matcher-state", roll_back_too_far),
+    ("matcher-busy", call_a_busy_matcher),
     ("bitmask-shape", mask_of_wrong_type),
     ("batch", the_same_matcher_twice),
     ("draft-tree", tree_with_a_loop),

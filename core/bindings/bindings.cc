@@ -61,6 +61,11 @@ void TranslateErrors(const std::exception_ptr& pointer, void*) {
     nb::object error = Errors("MatcherError")(e.what(), nb::arg("code") = "draft-tree",
                                               nb::arg("expected") = "a tree of nodes 0 to n - 1");
     PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
+  } catch (const Busy&) {
+    nb::object error = Errors("MatcherError")(
+        "another call of the matcher is under way", nb::arg("code") = "matcher-busy",
+        nb::arg("expected") = "one call at a time; a fork for each thread");
+    PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
   } catch (const BadProgram& e) {
     nb::object error = Errors("GrammarError")(e.what(), nb::arg("code") = "grammar-operand");
     PyErr_SetObject(reinterpret_cast<PyObject*>(error.type().ptr()), error.ptr());
@@ -139,6 +144,7 @@ BitmaskRows RowsFrom(const Matcher& matcher, const Bitmask& bitmask, std::int64_
 }
 
 bool FillMask(Matcher& matcher, const Bitmask& bitmask, std::int64_t index) {
+  const MatcherCall call(matcher);
   const BitmaskRows rows = RowsFrom(matcher, bitmask, index, 1);
   const ReleaseGil release;
   return matcher.FillMask(rows[0]);
@@ -153,6 +159,7 @@ std::chrono::nanoseconds Nanoseconds(double seconds) {
 
 std::size_t FillChain(Matcher& matcher, const std::vector<std::int64_t>& tokens,
                       const Bitmask& bitmask, std::int64_t index) {
+  const MatcherCall call(matcher);
   const BitmaskRows rows = RowsFrom(matcher, bitmask, index, tokens.size() + 1);
   const ReleaseGil release;
   return FillDraftChain(matcher, tokens, rows);
@@ -160,6 +167,7 @@ std::size_t FillChain(Matcher& matcher, const std::vector<std::int64_t>& tokens,
 
 bool FillTree(Matcher& matcher, const Int64s& first_child, const Int64s& next_sibling,
               const Int64s& tokens, const Bitmask& bitmask, std::optional<double> seconds) {
+  const MatcherCall call(matcher);
   const DraftTree tree{Span(first_child), Span(next_sibling), Span(tokens)};
   const std::size_t size = tree.tokens.size();
   if (tree.first_child.size() != size || tree.next_sibling.size() != size) {
@@ -175,6 +183,7 @@ bool FillTree(Matcher& matcher, const Int64s& first_child, const Int64s& next_si
 }
 
 void Rollback(Matcher& matcher, std::int64_t count) {
+  const MatcherCall call(matcher);
   bool is_done = false;
   if (count >= 0) {
     const ReleaseGil release;
@@ -186,7 +195,14 @@ void Rollback(Matcher& matcher, std::int64_t count) {
   }
 }
 
+template <auto Method>
+auto OneCall(Matcher& self) {
+  const MatcherCall call(self);
+  return (self.*Method)();
+}
+
 nb::list FindExpectations(Matcher& matcher) {
+  const MatcherCall call(matcher);
   std::vector<Expectation> found;
   {
     const ReleaseGil release;
@@ -290,6 +306,7 @@ void BindMatcher(nb::module_& m) {
       .def(
           "accept_token",
           [](Matcher& self, TokenId id) {
+            const MatcherCall call(self);
             if (const std::optional<bool> known = self.AcceptKnownToken(id)) return *known;
             const ReleaseGil release;
             return self.AcceptToken(id);
@@ -297,12 +314,14 @@ void BindMatcher(nb::module_& m) {
           nb::arg("id"))
       .def("accept_bytes",
            [](Matcher& self, const nb::bytes& data) {
+             const MatcherCall call(self);
              const std::span<const std::uint8_t> bytes = Span(data);
              const ReleaseGil release;
              return self.AcceptBytes(bytes);
            })
       .def("validate_tokens",
            [](Matcher& self, const std::vector<TokenId>& ids) {
+             const MatcherCall call(self);
              const ReleaseGil release;
              return self.ValidateTokens(ids);
            })
@@ -312,17 +331,27 @@ void BindMatcher(nb::module_& m) {
       .def("fill_draft_tree", &FillTree, nb::arg("first_child").noconvert(),
            nb::arg("next_sibling").noconvert(), nb::arg("tokens").noconvert(),
            nb::arg("bitmask").noconvert(), nb::arg("seconds").none())
-      .def("mask_id", &Matcher::MaskId, Release())
+      .def("mask_id",
+           [](Matcher& self) {
+             const MatcherCall call(self);
+             const ReleaseGil release;
+             return self.MaskId();
+           })
       .def("rollback", &Rollback, nb::arg("count"))
-      .def("reset", &Matcher::Reset)
+      .def("reset", OneCall<&Matcher::Reset>)
       .def(
-          "fork", [](const Matcher& self) { return new Matcher(self); },
+          "fork",
+          [](Matcher& self) {
+            const MatcherCall call(self);
+            return new Matcher(self);
+          },
           nb::rv_policy::take_ownership)
-      .def("is_complete", &Matcher::IsComplete)
-      .def("is_terminated", &Matcher::IsTerminated)
-      .def("history_size", &Matcher::HistorySize)
+      .def("is_complete", OneCall<&Matcher::IsComplete>)
+      .def("is_terminated", OneCall<&Matcher::IsTerminated>)
+      .def("history_size", OneCall<&Matcher::HistorySize>)
       .def("allowed_bytes",
            [](Matcher& self) {
+             const MatcherCall call(self);
              ByteSet allowed;
              {
                const ReleaseGil release;
@@ -332,6 +361,7 @@ void BindMatcher(nb::module_& m) {
            })
       .def("expectations", &FindExpectations)
       .def("find_jump_forward", [](Matcher& self) {
+        const MatcherCall call(self);
         std::string text;
         {
           const ReleaseGil release;

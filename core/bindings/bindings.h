@@ -5,6 +5,7 @@
 
 #include "bindings/nanobind.h"
 #include "matching/draft.h"
+#include "matching/matcher.h"
 #include "metering/interrupt.h"
 #include "vocabulary/vocabulary.h"
 
@@ -51,6 +52,11 @@ auto WithoutGil(Call call) {
   const ReleaseGil release;
   return call();
 }
+
+// A call of a matcher, one at a time; lives longer than a ReleaseGil.
+struct MatcherCall : Turn::Holder {
+  explicit MatcherCall(Matcher& matcher) : Holder(matcher.turn()) {}
+};
 
 // A mask as callers hand it over; in main memory, pinned or not, which RowsOf checks.
 using Bitmask = nb::ndarray<std::int32_t, nb::c_contig>;

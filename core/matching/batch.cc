@@ -1,7 +1,6 @@
 #include "matching/batch.h"
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <limits>
 
@@ -11,15 +10,31 @@ namespace {
 constexpr std::int64_t kTakesNoPart = 1;
 const std::function<void(std::size_t)> kNothing = [](std::size_t) {};
 
-}  // namespace
-
-void BatchMatcher::Claim(std::span<Matcher* const> matchers) {
-  static std::atomic<std::uint64_t> calls{0};
-  const std::uint64_t call = ++calls;
-  for (Matcher* matcher : matchers) {
-    if (!matcher->Claim(call)) throw BadBatch("a matcher is there twice");
+// The turns of all of the matchers.
+class Turns {
+ public:
+  explicit Turns(std::span<Matcher* const> matchers) : matchers_(matchers) {
+    while (held_ < matchers_.size() && matchers_[held_]->turn().Begin()) ++held_;
+    if (held_ == matchers_.size()) return;
+    const std::span<Matcher* const> held = matchers_.first(held_);
+    const bool is_there_twice = std::ranges::find(held, matchers_[held_]) != held.end();
+    End();
+    if (is_there_twice) throw BadBatch("a matcher is there twice");
+    throw Busy();
   }
-}
+  ~Turns() { End(); }
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+
+ private:
+  void End() noexcept {
+    for (Matcher* matcher : matchers_.first(held_)) matcher->turn().End();
+  }
+  std::span<Matcher* const> matchers_;
+  std::size_t held_ = 0;
+};
+
+}  // namespace
 
 void BatchMatcher::ClaimRows(std::size_t count, std::span<const std::int64_t> rows,
                              std::size_t height) {
@@ -54,7 +69,7 @@ BatchMatcher::Outcomes BatchMatcher::Run(std::size_t count,
 
 BatchMatcher::Outcomes BatchMatcher::Fill(std::span<Matcher* const> matchers, BitmaskRows bitmask,
                                           std::span<const std::int64_t> rows) {
-  Claim(matchers);
+  const Turns turns(matchers);
   ClaimRows(bitmask.count, rows, 1);
   const auto row = [&](std::size_t i) { return bitmask[static_cast<std::size_t>(rows[i])]; };
   const auto fill = [&](std::size_t i) -> std::int64_t {
@@ -66,7 +81,7 @@ BatchMatcher::Outcomes BatchMatcher::Fill(std::span<Matcher* const> matchers, Bi
 
 BatchMatcher::Outcomes BatchMatcher::Accept(std::span<Matcher* const> matchers,
                                             std::span<const std::int64_t> tokens) {
-  Claim(matchers);
+  const Turns turns(matchers);
   const auto accept = [&](std::size_t i) -> std::int64_t {
     if (tokens[i] < 0) return kTakesNoPart;
     if (tokens[i] > std::numeric_limits<TokenId>::max()) return false;
@@ -77,7 +92,7 @@ BatchMatcher::Outcomes BatchMatcher::Accept(std::span<Matcher* const> matchers,
 
 BatchMatcher::Outcomes BatchMatcher::Rollback(std::span<Matcher* const> matchers,
                                               std::span<const std::int64_t> counts) {
-  Claim(matchers);
+  const Turns turns(matchers);
   const auto roll_back = [&](std::size_t i) -> std::int64_t {
     return counts[i] >= 0 && matchers[i]->Rollback(static_cast<std::size_t>(counts[i]));
   };
@@ -85,7 +100,7 @@ BatchMatcher::Outcomes BatchMatcher::Rollback(std::span<Matcher* const> matchers
 }
 
 BatchMatcher::Outcomes BatchMatcher::MaskIds(std::span<Matcher* const> matchers) {
-  Claim(matchers);
+  const Turns turns(matchers);
   const auto id = [&](std::size_t i) { return matchers[i]->MaskId(); };
   return Run(matchers.size(), std::cref(id), kNothing);
 }
@@ -94,7 +109,7 @@ BatchMatcher::Outcomes BatchMatcher::FillDraftChains(std::span<Matcher* const> m
                                                      std::span<const std::int64_t> tokens,
                                                      std::size_t length, BitmaskRows bitmask,
                                                      std::span<const std::int64_t> rows) {
-  Claim(matchers);
+  const Turns turns(matchers);
   ClaimRows(bitmask.count, rows, length + 1);
   const auto chain = [&](std::size_t i) {
     const auto first = static_cast<std::size_t>(rows[i]);

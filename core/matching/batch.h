@@ -31,7 +31,8 @@ class BatchMatcher {
 
   explicit BatchMatcher(unsigned threads) : pool_(threads) {}
 
-  // All of these throw BadBatch: a matcher or a row is there twice, or there is no such row.
+  // All of these throw BadBatch: a matcher or a row is there twice, or there is no such row; and
+  // Busy: another call of one of the matchers is under way.
   // A negative row or token means that the matcher takes no part; its value is 1 then.
 
   // Fills row rows[i] for matcher i; value: whether any bit is 0.  A row that fails allows the stop
@@ -51,7 +52,6 @@ class BatchMatcher {
                            std::span<const std::int64_t> rows);
 
  private:
-  void Claim(std::span<Matcher* const> matchers);
   void ClaimRows(std::size_t count, std::span<const std::int64_t> rows, std::size_t height);
   // Calls work(i) -> value for each matcher, and afterwards failed(i) where it threw.
   Outcomes Run(std::size_t count, const std::function<std::int64_t(std::size_t)>& work,

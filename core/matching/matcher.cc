@@ -151,7 +151,6 @@ bool Matcher::Rollback(std::size_t count) {
   if (count > record_.size()) return false;
   if (record_.Pop(count)) return true;
   Matcher again(grammar_, *stop_tokens_);
-  again.call_ = call_;
   record_.ForEachInput(
       record_.size() - count, [&](TokenId id) { again.AcceptToken(id); },
       [&](std::span<const std::uint8_t> bytes) { again.AcceptBytes(bytes); });

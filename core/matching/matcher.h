@@ -7,12 +7,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "matching/engine.h"
 #include "matching/generations.h"
 #include "matching/record.h"
+#include "matching/turn.h"
 
 namespace structag {
 
@@ -44,12 +44,13 @@ class Matcher {
   std::size_t HistorySize() const noexcept { return record_.size(); }
   // The text that must come next, cut at a character boundary.
   std::string FindJumpForward();
-  // Marks the matcher as taking part in a call for many; false if it takes part already.
-  bool Claim(std::uint64_t call) noexcept { return std::exchange(call_, call) != call; }
   // The bytes that may come next (when read as text).
   ByteSet AllowedBytes();
   // The same taken apart, with the tokens that are read by their id; nothing after the end.
   std::vector<Expectation> Expectations();
+
+  // For who cannot be sure to be alone.
+  Turn& turn() noexcept { return turn_; }
 
   const std::vector<TokenId>& stop_tokens() const noexcept { return *stop_tokens_; }
   const Vocabulary& vocabulary() const noexcept { return engine_->vocabulary(); }
@@ -67,7 +68,7 @@ class Matcher {
   std::shared_ptr<Engine> engine_;                           // of the states in record_
   std::shared_ptr<const std::vector<TokenId>> stop_tokens_;  // sorted
   Record record_;
-  std::uint64_t call_ = 0;  // the last that it took part in
+  Turn turn_;
 };
 
 }  // namespace structag

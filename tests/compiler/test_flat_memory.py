@@ -20,4 +20,4 @@ def test_the_resident_set_stays_as_it_is() -> None:
 
     assert cycles.refused < CYCLES / 2
     # In the gate a leak of 700 bytes for each cycle shows.
-    assert late - early < 5 << 20, [size >> 20 for size in sizes]
+    assert late - early < 5 << 20, [int(size) >> 20 for size in sizes]

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import gc
+import random
 import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from structag import Compiler, Limits, Matcher, MatcherError, Vocabulary, VocabularyError
+from structag import (
+    BatchMatcher,
+    Compiler,
+    Limits,
+    Matcher,
+    MatcherError,
+    Vocabulary,
+    VocabularyError,
+)
 
 EOS = 256
 
@@ -231,3 +242,37 @@ def test_doubled_rules_that_may_be_empty_cost_what_they_show(compiler: Compiler)
     assert matcher.is_completed()
     assert matcher.allowed_bytes() == {ord("a")}
     assert matcher.accept_string("a" * 50) and matcher.is_completed()
+
+
+def test_a_matcher_on_many_threads_refuses_calls_and_stays_whole(compiler: Compiler) -> None:
+    matcher = Matcher(compiler.compile_regex(r"(?=(a|b)*a(a|b){9}$)(a|b){0,100000}c?"))
+    calls: list[Callable[[], object]] = [
+        lambda: matcher.accept_string("abbaab" * 20),
+        lambda: matcher.accept_token(ord("a")),
+        lambda: matcher.rollback(1),
+        lambda: matcher.reset(),
+        lambda: matcher.fork().accept_string("ab"),
+        lambda: allowed(matcher),
+        lambda: matcher.is_completed(),
+        lambda: BatchMatcher(1).accept_token([matcher], [ord("b")]),
+    ]
+    codes: set[str | None] = set()
+    end = time.monotonic() + 0.5
+
+    def call(seed: int) -> None:
+        chance = random.Random(seed)
+        while time.monotonic() < end:
+            try:
+                chance.choice(calls)()
+            except MatcherError as error:
+                codes.add(error.code)
+
+    threads = [threading.Thread(target=call, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert codes <= {"matcher-busy", "matcher-state"}
+    matcher.reset()
+    assert matcher.accept_string("abbabaabab") and not matcher.accept_string("d")

@@ -163,6 +163,20 @@ void TestABatchRefusesWhatDoesNotFit() {
     }
   }
   CHECK(refused == 2);
+
+  const std::span<Matcher* const> one = std::span(twice).first(1);
+  const std::vector<std::int64_t> rows{0};
+  bool is_busy = false;
+  {
+    const Turn::Holder other_call(twice[0]->turn());
+    try {
+      batch.Fill(one, bitmask, rows);
+    } catch (const Busy&) {
+      is_busy = true;
+    }
+  }
+  CHECK(is_busy);
+  CHECK(batch.Fill(one, bitmask, rows)[0].error == nullptr);
 }
 
 void TestHelpersTakeTheirShare() {

@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests python -m support.cycles [--cycles N] [--seed N]
 
-prints the resident set, in megabytes, after each hundredth of the cycles.
+prints the mean of the resident set, in megabytes, in each hundredth of the cycles.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ CACHE_BYTES = 1 << 20
 """Of the compiler, and of what is found out about the vocabulary: soon full."""
 LIMITS = Limits(max_work=300_000, max_memory_bytes=1 << 25)
 TAG = {"type": "tag", "begin": "<a>", "end": "</a>"}
+BETWEEN_READINGS = 50
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -52,15 +53,21 @@ class Cycles:
         self.row = np.zeros((1, (self.vocabulary.size + 31) // 32), dtype=np.int32)
         self.refused = 0
 
-    def run(self, count: int, windows: int) -> Iterator[int]:
-        """The resident set after each of the windows that `count` cycles are cut into."""
+    def run(self, count: int, windows: int) -> Iterator[float]:
+        """The mean of the resident set in each of the windows that `count` cycles are cut into.
+
+        What the caches hold comes and goes, so that single readings differ by some percent.
+        """
         for _ in range(windows):
-            for _ in range(count // windows):
+            readings = []
+            for number in range(count // windows):
                 try:
                     self.cycle()
                 except StructagError:
                     self.refused += 1
-            yield resident()
+                if number % BETWEEN_READINGS == 0:
+                    readings.append(resident())
+            yield sum(readings) / len(readings)
 
     def cycle(self) -> None:
         """One grammar, from its source to the end of a random output."""
