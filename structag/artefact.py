@@ -25,10 +25,10 @@ from structag.errors import FormatError, LimitError, VocabularyError
 from structag.grammar.expressions import Grammar
 from structag.limits import Limits
 from structag.source import read_json
+from structag.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from structag.schema.report import Report
-    from structag.vocabulary import Vocabulary
 
 VERSION = 1
 _MAGIC = b"structag"
@@ -81,6 +81,8 @@ def load(
     >>> Matcher(load(data, vocabulary)).accept_string("no")
     True
     """
+    if not isinstance(vocabulary, Vocabulary):
+        raise TypeError(f"a grammar is loaded for a Vocabulary, not {type(vocabulary).__name__}")
     limits = limits or Limits()
     data = source if isinstance(source, bytes) else _read_file(Path(source), limits)
     if len(data) > limits.max_source_bytes:

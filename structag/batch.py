@@ -50,6 +50,7 @@ class BatchMatcher:
     def __init__(self, threads: int | None = None) -> None:
         if threads is None:
             threads = min(_MOST_THREADS, max(1, (os.cpu_count() or 1) // 2))
+        threads = index(threads)
         if not 1 <= threads <= 1024:
             raise MatcherError(
                 f"a batch on {threads} threads", code="batch", expected="1 to 1024 threads"

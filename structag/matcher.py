@@ -106,8 +106,11 @@ class Matcher:
 
         Text is never read as token ids, and takes nothing from a token budget.
         """
-        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-        return self._native.accept_bytes(data)
+        if isinstance(text, str):
+            return self._native.accept_bytes(text.encode("utf-8", "surrogatepass"))
+        if not isinstance(text, bytes):
+            raise TypeError(f"a text is a str or bytes, not {type(text).__name__}")
+        return self._native.accept_bytes(text)
 
     def accept_bytes(self, data: bytes) -> bool:
         """Advance by bytes, which may end inside a character; otherwise as `accept_string`."""
@@ -180,6 +183,7 @@ class Matcher:
         Raises:
             MatcherError: `matcher-state`, if fewer were accepted.
         """
+        count = operator.index(count)
         self._native.rollback(count if -1 <= count < 2**62 else -1)
 
     def fork(self) -> Matcher:

@@ -8,6 +8,7 @@ of a text, where a SentencePiece decoder would drop the space.
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -353,6 +354,7 @@ class Vocabulary:
         return (Vocabulary, (table,))
 
     def _check_id(self, token_id: int) -> int:
+        token_id = operator.index(token_id)
         if 0 <= token_id < len(self._token_bytes):
             return token_id
         raise VocabularyError(

@@ -20,6 +20,7 @@ from structag import (
     MatcherError,
     Vocabulary,
     VocabularyError,
+    load,
 )
 
 EOS = 256
@@ -276,3 +277,28 @@ def test_a_matcher_on_many_threads_refuses_calls_and_stays_whole(compiler: Compi
     assert codes <= {"matcher-busy", "matcher-state"}
     matcher.reset()
     assert matcher.accept_string("abbabaabab") and not matcher.accept_string("d")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.accept_string(5),
+        lambda m: m.accept_string(None),
+        lambda m: m.rollback(None),
+        lambda m: m.rollback(1.0),
+        lambda m: m.accept_token("a"),
+        lambda m: m.grammar.vocabulary.token_bytes("a"),
+        lambda m: BatchMatcher("2"),
+        lambda m: load(m.grammar.to_bytes(), "deepseek"),
+    ],
+)
+def test_wrong_types_are_named(compiler: Compiler, call: Callable[[Any], object]) -> None:
+    matcher = Matcher(compiler.compile_regex("ab"))
+    assert matcher.accept_string("a")
+
+    with pytest.raises(TypeError, match=r"int|float|str|NoneType") as caught:
+        call(matcher)
+
+    assert "incompatible function arguments" not in str(caught.value)
+    assert "supported between" not in str(caught.value)
+    assert matcher.accept_string("b")
