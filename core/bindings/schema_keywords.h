@@ -177,6 +177,7 @@ struct Said {
     for (Py_ssize_t at = 0; PyDict_Next(schema.ptr(), &at, &key, &value) != 0;) {
       const std::uint32_t bit = table.Bit(key);
       keywords |= bit & ~kShaped;
+      if (PyUnicode_Check(key) == 0) keywords |= kUnknown;
       if (bit != 0 && bit < (1u << kNamed)) values[std::countr_zero(bit)] = nb::borrow(value);
       if ((bit & (kShaped | kIdentifier)) == 0) continue;
       const nb::handle shape = table.ShapeOf(key);

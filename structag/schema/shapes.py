@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from structag.errors import SchemaError
 from structag.schema.document import Node, wrong_value
 from structag.schema.keywords import DRAFTS
 from structag.schema.values import count_of, schema_map_of, schema_of, text_of
@@ -112,12 +113,20 @@ def quick_tests(draft: int) -> dict[str, type | Callable[[Any], bool]]:
 
 
 def check_shapes(node: Node) -> None:
-    """Refuses what is not what the standard says, in the object at `node`.
+    """Refuses what is not what the standard says, and what is no JSON, in the object at `node`.
 
     Raises:
         SchemaError: `schema-value`.
     """
     schema, draft = node.value, node.resource.draft
+    for keyword in schema:
+        if not isinstance(keyword, str):
+            raise SchemaError(
+                f"a keyword is `{keyword!r}`",
+                code="schema-value",
+                pointer=node.pointer,
+                expected="keywords that are strings",
+            )
     if draft < 8 and isinstance(schema.get("$ref"), str):
         return  # beside it everything was ignored
     shapes = _OF_DRAFT[draft]

@@ -77,3 +77,18 @@ def test_values_are_what_the_meta_schema_says(keyword: str, draft: int) -> None:
 
 def test_every_annotation_has_a_shape() -> None:
     assert {*_SHAPES} - {*KEYWORDS} == {*ANNOTATIONS} - {"default"}
+
+
+@pytest.mark.parametrize("key", [b"type", 1, None, ("type",)])
+@pytest.mark.parametrize(
+    ("around", "pointer"),
+    [
+        (lambda schema: schema, ""),
+        (lambda schema: {"properties": {"a": schema}}, "/properties/a"),
+        (lambda schema: {"not": schema}, "/not"),
+        (lambda schema: {"type": "array", "items": {"type": "string", **schema}}, "/items"),
+    ],
+    ids=["root", "property", "negated", "beside_others"],
+)
+def test_a_keyword_that_is_no_string_is_not_dropped(key: Any, around: Any, pointer: str) -> None:
+    assert outcome(around({key: "string"})) == ("schema-value", pointer)
