@@ -1,6 +1,7 @@
 #include "matching/mask.h"
 
 #include <algorithm>
+#include <bitset>
 #include <cstring>
 
 namespace structag {
@@ -26,14 +27,20 @@ void Mask::AddBitsWithout(Bits bits, std::span<const std::uint32_t> lost) {
 }
 
 void Mask::AddTokens(std::span<const std::uint32_t> tokens) {
-  for (std::uint32_t token : tokens) tokens_.push_back(static_cast<TokenId>(token));
+  const std::size_t before = tokens_.size();
+  tokens_.resize(before + tokens.size());
+  std::ranges::transform(tokens, tokens_.begin() + static_cast<std::ptrdiff_t>(before),
+                         [](std::uint32_t token) { return static_cast<TokenId>(token); });
 }
 
 void Mask::AddTokensWithout(std::span<const std::uint32_t> tokens,
                             std::span<const std::uint32_t> lost) {
   if (lost.empty()) return AddTokens(tokens);
+  std::bitset<4096> maybe;  // a few bits of a token tell most of those that are not lost
+  for (std::uint32_t id : lost) maybe.set(id % maybe.size());
   for (std::uint32_t token : tokens) {
-    if (!std::ranges::binary_search(lost, token)) tokens_.push_back(static_cast<TokenId>(token));
+    const bool is_lost = maybe[token % maybe.size()] && std::ranges::binary_search(lost, token);
+    if (!is_lost) tokens_.push_back(static_cast<TokenId>(token));
   }
 }
 

@@ -14,6 +14,9 @@ constexpr std::uint32_t kClippedBudget = 4;
 // Tails that only say that something ends.
 bool IsZeroWidth(Kind kind) { return kind == Kind::kClose || kind == Kind::kLeave; }
 
+// Whether Expand does anything about a head.
+bool LeadsOn(const Expr& head) { return head.nullable || head.kind == Kind::kKey; }
+
 }  // namespace
 
 StatePool::StatePool(ExprPool& exprs, Deriver& deriver, Liveness& liveness, FirstBytes& first_bytes,
@@ -42,7 +45,6 @@ StateId StatePool::Start(ExprId root) {
 
 void StatePool::Open() {
   seen_.clear();
-  if (seen_index_.size() > 0) seen_index_ = Memo();
   queue_.clear();
   popped_.clear();
   complete_ = false;
@@ -59,25 +61,17 @@ void StatePool::Add(ExprId id, ContinuationId next) {
   if (next == ContinuationPool::kNothing) return;
   if (id == ExprPool::kEpsilon || IsZeroWidth(exprs_[id].kind)) return Pop(next);
   if (!IsUsable(id)) return;
-  std::uint32_t at;
-  if (seen_.size() < 16) {
-    const auto found = std::ranges::find(seen_, id, &Seen::id);
-    at = static_cast<std::uint32_t>(found - seen_.begin());
-  } else {
-    if (seen_index_.size() == 0) {
-      for (std::uint32_t i = 0; i < seen_.size(); ++i) seen_index_.Set(Raw(seen_[i].id), i);
-    }
-    const std::uint32_t* found = seen_index_.Get(Raw(id));
-    at = found ? *found : static_cast<std::uint32_t>(seen_.size());
-    if (!found) seen_index_.Set(Raw(id), at);
-  }
-  if (at == seen_.size()) {
-    seen_.push_back({id, next, ContinuationPool::kNothing, false});
+  if (seen_at_.size() <= Raw(id)) seen_at_.resize(exprs_.size());
+  std::uint32_t& at = seen_at_[Raw(id)];
+  if (at >= seen_.size() || seen_[at].id != id) {
+    at = static_cast<std::uint32_t>(seen_.size());
+    seen_.push_back({id, next, exprs_.IsHead(id), false});
   } else {
     const ContinuationId united = continuations_.Unite(seen_[at].next, next);
     if (united == seen_[at].next) return;
     seen_[at].next = united;
   }
+  if (seen_[at].is_head && !LeadsOn(exprs_[id])) return meter_.Charge(1);
   if (!seen_[at].is_queued) {
     seen_[at].is_queued = true;
     queue_.emplace_back(exprs_[id].rank, at);
@@ -118,7 +112,7 @@ StateId StatePool::Close() {
   }
   terms_.clear();
   for (const Seen& seen : seen_) {
-    if (!exprs_.IsHead(seen.id)) continue;
+    if (!seen.is_head) continue;
     terms_.push_back(Raw(seen.id));
     terms_.push_back(Raw(seen.next));
   }
@@ -480,7 +474,7 @@ bool StatePool::LeavesRegions(StateId state) const {
 std::size_t StatePool::MemoryBytes() const noexcept {
   return lists_.Bytes() + next_bytes_.Bytes() + states_.Bytes() + blocks_.Bytes() + index_.Bytes() +
          advanced_.Bytes() + entered_.Bytes() + united_.Bytes() + token_edges_.Bytes() +
-         continuations_.MemoryBytes();
+         continuations_.MemoryBytes() + seen_at_.capacity() * sizeof(std::uint32_t);
 }
 
 }  // namespace structag

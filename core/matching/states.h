@@ -198,12 +198,12 @@ class StatePool {
   // Scratch of the closure: pending expressions by rank, and everything seen with its continuation.
   struct Seen {
     ExprId id;
-    ContinuationId next;      // all that was ever added
-    ContinuationId expanded;  // the part that has been expanded
+    ContinuationId next;  // all that was ever added
+    bool is_head;
     bool is_queued;
   };
   std::vector<Seen> seen_;
-  Memo seen_index_;
+  std::vector<std::uint32_t> seen_at_;  // by expression: its place in seen_, if that holds it
   std::vector<std::pair<std::uint32_t, std::uint32_t>> queue_;  // (rank, index in seen_): a heap
   std::vector<std::uint32_t> popped_;
   std::vector<std::uint32_t> terms_;

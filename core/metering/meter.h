@@ -35,16 +35,19 @@ struct Limits {
 
 class Meter {
  public:
-  explicit Meter(const Limits& limits) : limits_(limits) {}
+  explicit Meter(const Limits& limits) : limits_(limits), may_fail_(fail_countdown_ >= 0) {}
 
   // `done`: what the call has cost so far.
   void StartCall(std::uint64_t done = 0) noexcept {
     work_ = done;
     next_look_ = 0;
+    may_fail_ = fail_countdown_ >= 0;
   }
   void Charge(std::uint64_t units) {
     if (is_unlimited_) return;
-    if (fail_countdown_ >= 0 && fail_countdown_-- == 0) throw LimitReached(Limit::kWork, 0);
+    if (may_fail_ && fail_countdown_ >= 0 && fail_countdown_-- == 0) {
+      throw LimitReached(Limit::kWork, 0);
+    }
     work_ += units;
     if (work_ >= next_look_) Look();
   }
@@ -66,7 +69,8 @@ class Meter {
   std::uint64_t work() const noexcept { return work_; }
   const Limits& limits() const noexcept { return limits_; }
 
-  // Fault injection for tests: the n-th charge of this thread from now on fails; -1: none does.
+  // Fault injection for tests: the n-th charge of this thread fails, in calls that start from now
+  // on; -1: none does.
   static void FailAfter(std::int64_t charges) noexcept { fail_countdown_ = charges; }
 
  private:
@@ -82,6 +86,7 @@ class Meter {
   std::uint64_t work_ = 0;
   std::uint64_t next_look_ = 0;
   bool is_unlimited_ = false;
+  bool may_fail_;  // a look at the thread's own at each charge would cost more than the charge
   static thread_local std::int64_t fail_countdown_;
 };
 
