@@ -136,7 +136,7 @@ def _read(argument: str, kind: Kind | None) -> tuple[bytes, str]:
         return sys.stdin.buffer.read(), "<standard input>"
     inline = argument.encode("utf-8", "surrogateescape")
     is_json = argument.lstrip()[:1] in ("{", "[") or argument.strip() in ("true", "false")
-    if is_json or _RULE.search(inline) or _LARK_START.search(inline):
+    if is_json or not argument.strip() or _RULE.search(inline) or _LARK_START.search(inline):
         return inline, "<argument>"
     try:
         return Path(argument).read_bytes(), argument
@@ -147,6 +147,8 @@ def _read(argument: str, kind: Kind | None) -> tuple[bytes, str]:
             f"there is no file `{argument[:200]}`", hint=_guess_name(argument)
         ) from None
     except IsADirectoryError:
+        if kind in _TEXTS:
+            return inline, "<argument>"
         raise InputError(f"`{argument}` is a folder", hint="name a file in it") from None
     except (OSError, ValueError) as error:
         if kind in _TEXTS:

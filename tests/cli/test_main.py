@@ -37,6 +37,7 @@ sys.stdin = Standard
 UNUSABLE = [
     ("missing_file", ["check", "no/such/file.json"], "there is no file `no/such/file.json`"),
     ("folder", ["check", "."], "`.` is a folder"),
+    ("empty_argument", ["check", ""], "<argument> is empty"),
     ("name_too_long", ["check", "x" * 5000], "cannot be read"),
     ("broken_json", ["check", "{"], "error[json-syntax]"),
     ("wrong_kind", ["check", "3"], "there is no file `3`"),

@@ -151,3 +151,12 @@ def test_shell_completion(
     out = capsys.readouterr().out
     assert "match" in out
     assert "mask" in out
+
+
+def test_a_pattern_that_is_the_name_of_a_folder_is_a_pattern(folder: Path) -> None:
+    (folder / "ab").mkdir()
+
+    assert main(["match", ".", "x", "--kind", "regex"]) == 0
+    assert main(["match", "ab", "ab", "--kind", "regex"]) == 0
+    assert main(["match", "ab", "x", "--kind", "regex"]) == 1
+    assert main(["match", ".", "x"]) == 2
