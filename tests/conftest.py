@@ -29,10 +29,17 @@ settings.load_profile("structag")
 # that differs from run to run, so a seed would not lead to the same examples.
 providers._get_local_constants = Constants
 
+UNLIKE_UNDER_SANITIZERS = {
+    "timing": "times mean nothing under sanitizers",
+    "forks": "the locks of a sanitizer's allocator that other threads hold stay held in a child",
+}
+"""Marker -> why such tests are skipped there."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes over ten seconds; left out under sanitizers")
     config.addinivalue_line("markers", "timing: asserts a time; skipped under sanitizers")
+    config.addinivalue_line("markers", "forks: forks beside threads; skipped under sanitizers")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -43,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"{item.nodeid}: an address in the name of a test; pass `ids`")
     if "STRUCTAG_SANITIZED" not in os.environ:
         return
-    skip = pytest.mark.skip(reason="times mean nothing under sanitizers")
     for item in items:
-        if item.get_closest_marker("timing") is not None:
-            item.add_marker(skip)
+        for marker, reason in UNLIKE_UNDER_SANITIZERS.items():
+            if item.get_closest_marker(marker) is not None:
+                item.add_marker(pytest.mark.skip(reason=reason))

@@ -229,6 +229,7 @@ def test_threads_help_and_several_callers_take_turns() -> None:
     assert seen == [expected] * 4
 
 
+@pytest.mark.forks
 def test_a_forked_process_goes_on() -> None:
     """Its parent's helping threads are not there: it starts its own, and ends."""
     program = """if True:

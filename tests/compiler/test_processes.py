@@ -73,9 +73,15 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    ("script", "method"), [(FORK, ""), (POOL, "fork"), (POOL, "spawn"), (POOL, "forkserver")],
+    ("script", "method"),
+    [
+        pytest.param(FORK, "", marks=pytest.mark.forks),
+        (POOL, "fork"),
+        (POOL, "spawn"),
+        (POOL, "forkserver"),
+    ],
     ids=["fork with threads", "pool fork", "pool spawn", "pool forkserver"],
-)  # fmt: skip
+)
 def test_children_go_on(script: str, method: str, tmp_path: Path) -> None:
     file = tmp_path / "parent.py"
     file.write_text(textwrap.dedent(PRELUDE) + script, encoding="utf-8")

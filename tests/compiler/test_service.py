@@ -213,6 +213,7 @@ def test_counters_count(compiler: Compiler) -> None:
     assert (after.fills, after.slow_fills) == (3, 1)
 
 
+@pytest.mark.forks
 def test_a_forked_process_compiles_on_threads_of_its_own() -> None:
     program = """if True:
         import os, sys, structag
