@@ -106,8 +106,9 @@ def main() -> None:
         print(f"{len(sizes) * options.cycles // 100:>9,} {size / 2**20:8.1f} MB", flush=True)
     print(f"began with {start / 2**20:.1f} MB; {cycles.refused:,} were refused")
     late = sizes[len(sizes) // 4 :]
-    middle = (min(late) + max(late)) / 2
-    print(f"last three quarters: ±{(max(late) - middle) / middle:.2%} of {middle / 2**20:.1f} MB")
+    mean = sum(late) / len(late)
+    least, most = min(late) / mean - 1, max(late) / mean - 1
+    print(f"last three quarters: {least:+.2%} to {most:+.2%} of {mean / 2**20:.1f} MB")
 
 
 if __name__ == "__main__":
