@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -12,7 +11,7 @@ from structag.cli.reading import Document, Kind
 from structag.errors import StructagError
 from structag.explain import Place, Trail
 from structag.source import Source, read_json
-from structag.terminal import visible
+from structag.terminal import columns, visible
 
 _BEFORE, _AFTER, _LINES = 70, 40, 4
 _PARTS, _ENDS = 6, 4
@@ -67,7 +66,7 @@ def print_text(console: Console, data: bytes, matched: int, *, marked: bool) -> 
     here, rest = visible(_tail(lines[-1])), visible(after.split("\n")[0][:_AFTER])
     console.print(Text.assemble((here, "green"), (rest, "red")))
     if marked:
-        console.print(Text(" " * cell_len(here) + "^", "bold red"))
+        console.print(Text(" " * columns(here) + "^", "bold red"))
 
 
 def split_at(data: bytes, matched: int) -> tuple[str, str]:

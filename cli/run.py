@@ -10,7 +10,7 @@ from rich.text import Text
 import structag
 from structag.cli.explaining import Breadcrumbs, print_place, print_text, where
 from structag.cli.match import TextArgument
-from structag.cli.prefix import Prefix, check_ids, follow, read_prefix
+from structag.cli.prefix import Prefix, follow, read_prefix
 from structag.cli.progress import busy
 from structag.cli.reading import Document, JsonOption, Kind, read_text
 from structag.cli.rendering import InputError, output, print_json
@@ -75,9 +75,8 @@ def _match_text(grammar: Any, data: bytes, as_json: bool) -> bool:
 
 
 def _match_ids(grammar: Any, prefix: Prefix, as_json: bool) -> bool:
-    check_ids(prefix.ids, grammar.vocabulary)
-    count = structag.Matcher(grammar).validate_tokens(prefix.ids)
     reached = follow(grammar, prefix)
+    count = structag.Matcher(grammar).validate_tokens(prefix.ids)
     matcher = reached.matcher
     is_whole = matcher.is_completed() or matcher.is_terminated()
     accepted = count == len(prefix.ids) and is_whole

@@ -122,7 +122,7 @@ def check_shapes(node: Node) -> None:
     for keyword in schema:
         if not isinstance(keyword, str):
             raise SchemaError(
-                f"a keyword is `{keyword!r}`",
+                f"a keyword is `{repr(keyword)[:60]}`",
                 code="schema-value",
                 pointer=node.pointer,
                 expected="keywords that are strings",

@@ -13,11 +13,6 @@ from itertools import accumulate
 _SLICE_WORK = 8
 
 
-def only(found: Sequence[str]) -> str | None:
-    """The one text that was found; None if it was none or several."""
-    return found[0] if len(found) == 1 else None
-
-
 class TextSet:
     """Non-empty texts; `charge` is told the work of a look-up before it is done."""
 
@@ -37,11 +32,12 @@ class TextSet:
     def prefix_of_each(self, others: Sequence[str]) -> list[str | None]:
         """The one of the texts that each of `others` starts with; None for none or several."""
         if len(self._lengths) != 1:
-            return [only(self.prefixes_of(text)) for text in others]
+            each = map(self.prefixes_of, others)
+            return [found[0] if len(found) == 1 else None for found in each]
         self._charge(self._works[1] * len(others))
         (length,) = self._lengths
-        found = [text[:length] for text in others]
-        return [text if text in self._texts else None for text in found]
+        prefixes = [text[:length] for text in others]
+        return [prefix if prefix in self._texts else None for prefix in prefixes]
 
     def first_inside(self, text: str) -> str | None:
         """The one of the texts that occurs in `text` and is complete first."""
